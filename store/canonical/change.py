@@ -1,0 +1,126 @@
+"""What one actor writes in one go (a *unit*), and what became of it (`architecture §2`, ST-002, ST-004)."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import attrs
+
+from store.canonical.claim import SubmitClaim
+from store.canonical.identifiers import MessageId, SessionId, SessionKey, TurnId, WorkspaceId
+from store.canonical.interaction import Interaction
+from store.canonical.message import DeltaField, Message
+from store.canonical.session import Session, SessionCounters
+from store.canonical.turn import Turn
+
+Row: TypeAlias = Session | Turn | Message | Interaction
+
+
+@attrs.frozen
+class Unit:
+    """Complete rows of one session that commit together or not at all, under one `commitSeq`.
+
+    `rows` are published in the order session, turn, message, interaction. A Session row is written only when
+    something besides `message_version`, `updated_at` and `runtime` changed; `session_state` carries those
+    columns and the counters always. Claims are internal and never published.
+    """
+
+    session_key: SessionKey
+    root_agent_session_id: SessionId
+    rows: tuple[Row, ...]
+    session_state: "SessionState"
+    claims_added: tuple[SubmitClaim, ...] = ()
+    claims_removed: tuple[SubmitClaim, ...] = ()
+
+
+@attrs.frozen
+class SessionState:
+    """The columns of a session that move with every unit."""
+
+    message_version: int
+    updated_at: int
+    counters: SessionCounters
+
+
+@attrs.frozen
+class Committed:
+    """The unit is durable. `body` is the published commit event without its subscription (`contract §5`)."""
+
+    unit: Unit
+    commit_seq: int
+    body: bytes
+
+
+@attrs.frozen
+class NotCommitted:
+    """The unit was rolled back as a whole and left nothing: `code` is store.full or internal.
+
+    Not to be mistaken for `OutcomeUnknown`: here the old state is certain.
+    """
+
+    unit: Unit
+    code: str
+    detail: str
+
+
+@attrs.frozen
+class OutcomeUnknown:
+    """The group's COMMIT failed: the unit may or may not be durable (`reliability` fact 4).
+
+    The store has a new epoch; the actor must load again before it decides anything else.
+    """
+
+    unit: Unit
+    detail: str
+
+
+UnitOutcome: TypeAlias = Committed | NotCommitted | OutcomeUnknown
+
+
+@attrs.frozen
+class StreamPiece:
+    """Text written behind while its message streams; kept apart from the row and joined when read.
+
+    `first_delta_seq` is the number of the first delta contained, `deltas` how many are.
+    """
+
+    workspace_id: WorkspaceId
+    agent_session_id: SessionId
+    message_id: MessageId
+    first_delta_seq: int
+    deltas: int
+    field: DeltaField
+    text: str
+
+
+@attrs.frozen
+class LoadedSession:
+    """All a Session actor needs to start: the row, its counters, and what is unfinished."""
+
+    session: Session
+    counters: SessionCounters
+    active_turn: Turn | None
+    streaming_messages: tuple[Message, ...]
+    """Rows still streaming, with their written-behind pieces joined in and `delta_seq` to match."""
+    pending_interactions: tuple[Interaction, ...]
+
+
+def publication_order(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Sort rows as the contract publishes them: session, turn, message (by sequence), interaction."""
+    return tuple(sorted(rows, key=_rank))
+
+
+def _rank(row: Row) -> tuple[int, int]:
+    match row:
+        case Session():
+            return (0, 0)
+        case Turn():
+            return (1, row.sequence)
+        case Message():
+            return (2, row.sequence)
+        case Interaction():
+            return (3, 0)
+
+
+def turn_of(rows: Sequence[Row], turn_id: TurnId) -> Turn | None:
+    """The row of that turn within a unit, if it is there."""
+    return next((row for row in rows if isinstance(row, Turn) and row.turn_id == turn_id), None)

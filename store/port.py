@@ -1,0 +1,194 @@
+"""The two ports of the store: `StoreWriter` (one, in order) and `StoreReader` (many, bounded).
+
+Production is `store.writer` on a thread of its own; simulation is `store.inline_writer`, the same functions
+called in the loop. Nothing outside the store speaks SQL.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Generic, Literal, Protocol, TypeVar
+
+import attrs
+
+from store.canonical.change import LoadedSession, Row, StreamPiece, Unit, UnitOutcome
+from store.canonical.claim import SubmitClaim
+from store.canonical.identifiers import (
+    ClientSubmitId,
+    MessageId,
+    RequestId,
+    SessionId,
+    SessionKey,
+    TurnId,
+    WorkspaceId,
+)
+from store.canonical.interaction import Interaction, InteractionStatus
+from store.canonical.message import Message
+from store.canonical.session import Session
+from store.canonical.turn import Turn
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+CommitEncoder = Callable[[int, Sequence[Row]], bytes]
+"""Encodes the published event of a commit; called by the writer once the number is known, off the loop."""
+
+
+@attrs.frozen
+class Read(Generic[T_co]):
+    """A value and the `commitSeq` of the one read transaction it came from: every commit up to it is in."""
+
+    value: T_co
+    commit_seq: int
+
+
+@attrs.frozen
+class Page(Generic[T_co]):
+    """One page of a list; `next_cursor` is opaque and null at the end."""
+
+    items: tuple[T_co, ...]
+    next_cursor: str | None
+
+
+@attrs.frozen
+class SessionDetail:
+    """What `session/get` shows: the newest turns first, pending interactions of the whole tree."""
+
+    session: Session
+    active_turn: Turn | None
+    turns: tuple[Turn, ...]
+    turns_cursor: str | None
+    interactions: tuple[Interaction, ...]
+    children: tuple[Session, ...]
+
+
+@attrs.frozen
+class ListedSession:
+    """A Session row with what a list adds to it."""
+
+    session: Session
+    active_turn: Turn | None
+    pending_interactions: int
+
+
+@attrs.frozen
+class SessionFilter:
+    """Which roots a list shows, and in which order (ST-042): pinned first, then `order`."""
+
+    order: Literal["recent", "created"] = "recent"
+    agent_target_id: str | None = None
+    active: bool | None = None
+    pinned: bool | None = None
+
+
+@attrs.frozen
+class MessageQuery:
+    """Exactly one of the three is given: changed rows after a version, a window before a sequence, or ids."""
+
+    after_version: int | None = None
+    before_sequence: int | None = None
+    message_ids: tuple[MessageId, ...] | None = None
+    include_retracted: bool = False
+    limit: int = 50
+
+
+@attrs.frozen
+class MessageWindow:
+    """`has_more` speaks of the asked direction; `oldest_sequence` is of the rows returned (ST-010)."""
+
+    messages: tuple[Message, ...]
+    has_more: bool
+    oldest_sequence: int | None
+    message_version: int
+
+
+@attrs.frozen
+class LoggedCommit:
+    """One entry of the commit log, as it was published."""
+
+    commit_seq: int
+    workspace_id: WorkspaceId
+    agent_session_id: SessionId
+    root_agent_session_id: SessionId
+    body: bytes
+
+
+@attrs.frozen
+class StoreHealth:
+    """What `health/read` says of the store; sizes in bytes."""
+
+    state: Literal["ok", "degraded", "failing"]
+    bytes: int
+    wal_bytes: int
+    free_bytes: int
+    head_commit_seq: int
+    oldest_commit_seq: int
+
+
+class StoreReader(Protocol):
+    """Short reads on the loop, each in one read transaction. Raises `StoreUnavailable` on an I/O error."""
+
+    def session(self, key: SessionKey) -> Read[Session | None]:
+        """The row, a deleted one included."""
+
+    def load(self, key: SessionKey) -> Read[LoadedSession | None]:
+        """Everything an actor needs to start."""
+
+    def detail(self, key: SessionKey, turns_max: int) -> Read[SessionDetail | None]: ...
+
+    def sessions(
+        self, workspace_id: WorkspaceId, which: SessionFilter, cursor: str | None, limit: int
+    ) -> Read[Page[ListedSession]]: ...
+
+    def session_count(self) -> int: ...
+
+    def messages(self, key: SessionKey, query: MessageQuery) -> Read[MessageWindow | None]: ...
+
+    def turn(self, key: SessionKey, turn_id: TurnId) -> Read[Turn | None]: ...
+
+    def turns(self, key: SessionKey, cursor: str | None, limit: int) -> Read[Page[Turn]]: ...
+
+    def interaction(
+        self, key: SessionKey, turn_id: TurnId, request_id: RequestId
+    ) -> Read[Interaction | None]: ...
+
+    def interactions(
+        self, workspace_id: WorkspaceId, status: InteractionStatus | None, cursor: str | None, limit: int
+    ) -> Read[Page[Interaction]]: ...
+
+    def workspace_claim(
+        self, workspace_id: WorkspaceId, submit_id: ClientSubmitId
+    ) -> Read[SubmitClaim | None]: ...
+
+    def session_claim(self, key: SessionKey, submit_id: ClientSubmitId) -> Read[SubmitClaim | None]: ...
+
+    def log_after(self, commit_seq: int, upto: int, bytes_max: int) -> tuple[LoggedCommit, ...] | None:
+        """Logged commits in (commit_seq, upto], ascending, at most about `bytes_max`; None when the log no
+        longer reaches back to `commit_seq`."""
+
+    def log_reaches(self, commit_seq: int) -> bool:
+        """Whether everything after `commit_seq` is still in the log."""
+
+    def root_of(self, key: SessionKey) -> SessionId | None:
+        """The root of that session's tree."""
+
+    def store_id(self) -> str: ...
+
+
+class StoreWriter(Protocol):
+    """The one place that writes. Everything submitted is written in order of submission, in groups."""
+
+    @property
+    def head_commit_seq(self) -> int:
+        """The newest commit whose completion step has run."""
+
+    @property
+    def epoch(self) -> int:
+        """Raised whenever a group's outcome was unknown; actors of an older epoch load again."""
+
+    def submit(self, unit: Unit, complete: Callable[[UnitOutcome], None]) -> None:
+        """Queue a unit. `complete` runs on the loop, in commitSeq order with all others of the group, and
+        must neither wait nor raise: it enqueues replies, publishes, and releases its actor."""
+
+    def submit_pieces(self, pieces: Sequence[StreamPiece], complete: Callable[[bool], None]) -> None:
+        """Queue written-behind text. A piece whose message no longer streams is dropped. No commitSeq."""
+
+    def health(self) -> StoreHealth: ...
