@@ -1,0 +1,230 @@
+"""What any provider can tell a scope, in the product's own words. No provider's wire shape passes this module.
+
+An event belongs to one scope (a Session or a Side) and usually to one turn of ours; `item_id` and `call_id` are
+unique inside their turn. Events of one scope arrive in the order the provider produced them, the end last.
+"""
+
+from typing import Literal, TypeAlias
+
+import attrs
+
+from store.canonical.common import Json, Settings, TurnError, Usage
+from store.canonical.identifiers import CallId, RequestId, TurnId
+from store.canonical.interaction import InteractionInput, InteractionKind, InteractionOption
+from store.canonical.message import FileChange, NoticeSeverity, PlanEntry, ToolKind, ToolStatus
+from store.canonical.session import SessionCapabilities
+from store.canonical.turn import TurnOutcome
+
+
+@attrs.frozen
+class ThreadOpened:
+    """The provider holds this scope's conversation and takes prompts; `resumed` means an old one was loaded."""
+
+    provider_session_id: str
+    resumed: bool
+    capabilities: SessionCapabilities | None = None
+    settings: Settings | None = None
+
+
+@attrs.frozen
+class ThreadOpenFailed:
+    """The conversation could not be started or resumed. `not_resumable` says that the old one is gone (FC-07)."""
+
+    error: TurnError
+    not_resumable: bool = False
+
+
+@attrs.frozen
+class TurnAccepted:
+    """The provider has the prompt. For a wire without acknowledgement: its frame was written whole."""
+
+    turn_id: TurnId
+    provider_turn_id: str | None = None
+
+
+@attrs.frozen
+class TurnRejected:
+    """The provider answered that it does not take this prompt; nothing of it ran."""
+
+    turn_id: TurnId
+    error: TurnError
+
+
+@attrs.frozen
+class TextChunk:
+    """More text of one item. The first chunk of an `item_id` opens its message; chunks are never empty."""
+
+    turn_id: TurnId
+    item_id: str
+    kind: Literal["text", "reasoning"]
+    text: str
+
+
+@attrs.frozen
+class ItemEnded:
+    """No more of this item will come."""
+
+    turn_id: TurnId
+    item_id: str
+
+
+@attrs.frozen
+class ToolCallReported:
+    """First word of a tool call, or a change of it: a null field says nothing about that field.
+
+    `output_text` replaces the whole output; appendable output travels as `ToolOutputChunk`.
+    """
+
+    turn_id: TurnId
+    call_id: CallId
+    name: str | None = None
+    title: str | None = None
+    kind: ToolKind | None = None
+    status: ToolStatus | None = None
+    input: Json = None
+    output_text: str | None = None
+    exit_code: int | None = None
+    changes: tuple[FileChange, ...] | None = None
+
+
+@attrs.frozen
+class ToolOutputChunk:
+    """More output of a tool call, to be appended."""
+
+    turn_id: TurnId
+    call_id: CallId
+    text: str
+
+
+@attrs.frozen
+class PlanReported:
+    """The whole plan as it stands now."""
+
+    turn_id: TurnId
+    item_id: str
+    entries: tuple[PlanEntry, ...]
+
+
+@attrs.frozen
+class NoticeReported:
+    """Something the adapter found worth telling the user, typed by a code of ours."""
+
+    turn_id: TurnId
+    code: str
+    severity: NoticeSeverity
+    text: str
+
+
+@attrs.frozen
+class InteractionRequested:
+    """The agent waits for a person. Published only complete and exactly answerable (RT-014, RT-016)."""
+
+    turn_id: TurnId
+    request_id: RequestId
+    kind: InteractionKind
+    input: InteractionInput
+    options: tuple[InteractionOption, ...] = ()
+
+
+@attrs.frozen
+class InteractionWithdrawn:
+    """The agent no longer waits for this answer."""
+
+    turn_id: TurnId
+    request_id: RequestId
+
+
+@attrs.frozen
+class AnswerDelivered:
+    """The answer's frame was written whole, or the provider confirmed it."""
+
+    turn_id: TurnId
+    request_id: RequestId
+
+
+@attrs.frozen
+class AnswerFailed:
+    """The answer did not reach the agent; an explicit repeat may be tried (RT-023)."""
+
+    turn_id: TurnId
+    request_id: RequestId
+    error: TurnError
+
+
+@attrs.frozen
+class CancelRefused:
+    """The provider said no to a cancel; the turn is still running."""
+
+    turn_id: TurnId
+    error: TurnError
+
+
+@attrs.frozen
+class TurnEnded:
+    """The provider's own word that this turn is over. `outcome` follows the contract's table of stop reasons."""
+
+    turn_id: TurnId
+    outcome: TurnOutcome
+    stop_reason: str | None = None
+    error: TurnError | None = None
+    usage: Usage | None = None
+
+
+@attrs.frozen
+class UsageReported:
+    """Cumulative figures of the conversation."""
+
+    usage: Usage
+    turn_id: TurnId | None = None
+
+
+@attrs.frozen
+class TitleReported:
+    """The provider's idea of a title; a user's title is never overwritten by it (RT-047)."""
+
+    title: str
+
+
+@attrs.frozen
+class ConnectionLost:
+    """The process or its pipe is gone: every turn and ask of this scope on it ends. Always the last event."""
+
+    error: TurnError
+
+
+ProviderEvent: TypeAlias = (
+    ThreadOpened
+    | ThreadOpenFailed
+    | TurnAccepted
+    | TurnRejected
+    | TextChunk
+    | ItemEnded
+    | ToolCallReported
+    | ToolOutputChunk
+    | PlanReported
+    | NoticeReported
+    | InteractionRequested
+    | InteractionWithdrawn
+    | AnswerDelivered
+    | AnswerFailed
+    | CancelRefused
+    | TurnEnded
+    | UsageReported
+    | TitleReported
+    | ConnectionLost
+)
+
+
+def merge_events(earlier: ProviderEvent, later: ProviderEvent) -> ProviderEvent | None:
+    """Join two adjacent chunks of the same message; None when they are not that (`architecture rule 8`)."""
+    if type(earlier) is TextChunk and type(later) is TextChunk:
+        if earlier.item_id == later.item_id and earlier.turn_id == later.turn_id:
+            return attrs.evolve(earlier, text=earlier.text + later.text)
+    elif (
+        type(earlier) is ToolOutputChunk
+        and type(later) is ToolOutputChunk
+        and earlier.call_id == later.call_id
+        and earlier.turn_id == later.turn_id
+    ):
+        return attrs.evolve(earlier, text=earlier.text + later.text)
+    return None

@@ -1,0 +1,202 @@
+"""The provider port: one sans-IO adapter per connection, commands in, outputs out.
+
+An adapter speaks one provider's wire. It does no I/O, reads no clock and makes no decision about a Session: the
+connection (`runtime.providers.connection`) feeds it bytes and commands and performs its outputs. Behaviour is
+chosen by declared capability and attested version, never by a provider's name outside its own folder (PR-002).
+"""
+
+from collections.abc import Sequence
+from typing import Literal, Protocol, TypeAlias
+
+import attrs
+
+from runtime.providers.normalized import ProviderEvent
+from store.canonical.common import Settings, TurnError
+from store.canonical.identifiers import RequestId, TurnId
+from store.canonical.interaction import Answer
+from store.canonical.message import ResourceLinkBlock, TextBlock
+
+
+@attrs.frozen(order=True)
+class Scope:
+    """What a provider conversation belongs to: a Session, or a Side by its own id."""
+
+    kind: Literal["session", "side"]
+    workspace_id: str
+    agent_session_id: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.workspace_id}/{self.agent_session_id}"
+
+
+@attrs.frozen
+class ImageData:
+    """A picture of a prompt, resolved from its attachment; `data` is base64."""
+
+    media_type: str
+    data: str
+
+
+PromptBlock: TypeAlias = TextBlock | ResourceLinkBlock | ImageData
+
+
+# --- commands: what a scope tells its connection ------------------------------------------------------------
+
+
+@attrs.frozen
+class OpenThread:
+    """Start a conversation, or resume `provider_session_id`. Answered by ThreadOpened or ThreadOpenFailed."""
+
+    scope: Scope
+    cwd: str
+    settings: Settings
+    provider_session_id: str | None = None
+
+
+@attrs.frozen
+class StartTurn:
+    """Send a prompt. Answered by TurnAccepted or TurnRejected, later by TurnEnded. One open at a time."""
+
+    scope: Scope
+    turn_id: TurnId
+    content: tuple[PromptBlock, ...]
+
+
+@attrs.frozen
+class CancelTurn:
+    """Ask the provider to stop exactly this turn; open asks of it are answered `cancelled` at once (FC-04)."""
+
+    scope: Scope
+    turn_id: TurnId
+
+
+@attrs.frozen
+class AnswerInteraction:
+    """Give the agent its answer, once. Answered by AnswerDelivered or AnswerFailed."""
+
+    scope: Scope
+    turn_id: TurnId
+    request_id: RequestId
+    answer: Answer
+
+
+@attrs.frozen
+class CloseThread:
+    """The scope leaves: end its conversation on the wire where the protocol can, forget its route."""
+
+    scope: Scope
+
+
+ConnectionCommand: TypeAlias = OpenThread | StartTurn | CancelTurn | AnswerInteraction | CloseThread
+
+
+# --- outputs: what an adapter wants performed ---------------------------------------------------------------
+
+
+@attrs.frozen
+class Write:
+    """Bytes for the provider, whole and in order. `token` comes back in `written` once all are out."""
+
+    data: bytes
+    token: object = None
+
+
+@attrs.frozen
+class Deliver:
+    """An event for one scope."""
+
+    scope: Scope
+    event: ProviderEvent
+
+
+@attrs.frozen
+class HandshakeDone:
+    """The provider is ready for OpenThread; name and version are as it reports them."""
+
+    agent_name: str | None = None
+    agent_version: str | None = None
+
+
+@attrs.frozen
+class StartTimer:
+    """Call `timer(token)` after so many seconds, unless StopTimer names the same token first."""
+
+    token: object
+    seconds: float
+
+
+@attrs.frozen
+class StopTimer:
+    """Forget that timer."""
+
+    token: object
+
+
+@attrs.frozen
+class Diagnostic:
+    """Something odd on the wire, counted and kept in a bounded tail for `debug/session`; never sent to clients."""
+
+    kind: str
+    detail: str
+
+
+@attrs.frozen
+class GiveUp:
+    """This connection cannot go on (protocol broken, handshake refused, endless line): end it with this error."""
+
+    error: TurnError
+
+
+Output: TypeAlias = Write | Deliver | HandshakeDone | StartTimer | StopTimer | Diagnostic | GiveUp
+Outputs: TypeAlias = Sequence[Output]
+
+
+@attrs.frozen
+class AdapterLimits:
+    """Bounds an adapter keeps; bytes and seconds (`contract §1` limits)."""
+
+    max_provider_line_bytes: int = 32 * 1024 * 1024
+    max_provider_discard_bytes: int = 32 * 1024 * 1024
+    max_provider_noise_bytes: int = 10 * 1024 * 1024
+    initialize_timeout_seconds: float = 60.0
+
+
+class ProviderAdapter(Protocol):
+    """One connection's dialect. Every method returns what is to be performed, in order, and never raises for
+    anything the provider did."""
+
+    def begin(self) -> Outputs:
+        """The process has started: open the handshake."""
+
+    def command(self, command: ConnectionCommand) -> Outputs:
+        """A scope wants something. Only called after HandshakeDone."""
+
+    def receive(self, data: bytes) -> Outputs:
+        """Bytes from the provider, split anywhere. Chunks of one read that belong together come out merged."""
+
+    def end_of_input(self) -> Outputs:
+        """The provider closed its side; what it said last still counts (a line without a newline too)."""
+
+    def written(self, token: object) -> Outputs:
+        """The Write with this token is out whole."""
+
+    def timer(self, token: object) -> Outputs:
+        """A timer of StartTimer ran out."""
+
+    def lost(self, error: TurnError) -> Outputs:
+        """The connection is gone: a ConnectionLost for every scope, nothing else after it."""
+
+
+class ProviderDescriptor(Protocol):
+    """What the registry knows of a provider family without starting anything (PR-001, PR-008)."""
+
+    @property
+    def key(self) -> str:
+        """The word of `targets.provider` in the configuration."""
+
+    @property
+    def sessions_per_connection(self) -> int:
+        """How many scopes may share one process by default."""
+
+    def adapter(self, limits: AdapterLimits) -> ProviderAdapter:
+        """A fresh adapter for a fresh connection."""
