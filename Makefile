@@ -1,0 +1,134 @@
+# Every job has one target and works alone: it creates .venv, installs from the hash-pinned locks and runs.
+# Needed on the machine: Python 3.11 or newer, pip and make. `make help` lists the targets.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3 || echo python3)
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input
+
+# A change of a lock or of the project's metadata changes the stamp's name, so the next call installs again.
+RUNTIME_LOCKS := requirements/runtime.lock requirements/build.lock
+DEVELOPMENT_LOCKS := requirements/development.lock
+stamp = $(VENV)/.installed-$(1)-$(shell cat pyproject.toml $(2) | cksum | cut -d ' ' -f 1)
+RUNTIME_STAMP := $(call stamp,runtime,$(RUNTIME_LOCKS))
+DEVELOPMENT_STAMP := $(call stamp,development,$(DEVELOPMENT_LOCKS))
+
+# What the caller may add: make run ARGUMENTS="--listen 127.0.0.1:0", make test ARGUMENTS="-k cancel".
+ARGUMENTS ?=
+SEEDS ?= 200
+PACKAGES := runtime store supervisor
+PYTHON_SOURCES := $(PACKAGES) tools tests $(wildcard bench)
+
+# In this order: the quick ones first.
+CHECKS := check-format check-lint check-tidy check-rules check-layers check-dependencies check-types check-contract \
+	check-diagrams check-news check-wheel
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help run test check test-providers simulate bench rules contract diagrams lock format clean $(CHECKS)
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+# --- run and test -----------------------------------------------------------------------------------------------
+
+run: $(RUNTIME_STAMP) ## serve on the embedded defaults: SQLite and the built-in demo agent
+	@printf '%s\n' \
+	  'Greenroom prints one JSON line when it is ready; "url" says where to connect (default ws://127.0.0.1:4517/v1/ws).' \
+	  'Stop it with Ctrl-C. From a second shell in this folder, try:' \
+	  '  $(BIN)/greenroom run "hello"' \
+	  '  $(BIN)/greenroom sessions' \
+	  '  $(BIN)/greenroom show SESSION' >&2
+	@exec $(BIN)/greenroom serve $(ARGUMENTS)
+
+test: $(DEVELOPMENT_STAMP) ## run the tests that need nothing outside this folder
+	@$(BIN)/python -m pytest -q -m "not real_agent" $(ARGUMENTS)
+
+test-providers: $(DEVELOPMENT_STAMP) ## run the tests against a real agent (installs it into .cache with npm)
+	@$(BIN)/python -m tools.real_agent
+	@$(BIN)/python -m pytest -q -m real_agent $(ARGUMENTS)
+
+simulate: $(DEVELOPMENT_STAMP) ## run seeded whole-service simulations with faults: SEEDS=200
+	@$(BIN)/greenroom simulate --seeds $(SEEDS) --json $(ARGUMENTS)
+
+bench: $(DEVELOPMENT_STAMP) ## measure latency and load
+	@$(BIN)/python -m bench $(ARGUMENTS)
+
+rules: $(DEVELOPMENT_STAMP) ## print which rules and field cases no test carries
+	@$(BIN)/python -m tools.rules
+
+# --- check: fast things first -----------------------------------------------------------------------------------
+
+check: $(CHECKS) ## run every static check, compare the generated files, build and try the wheel
+
+check-format: $(DEVELOPMENT_STAMP)
+	@echo '== format' && $(BIN)/ruff format --check --quiet $(PYTHON_SOURCES)
+
+check-lint: $(DEVELOPMENT_STAMP)
+	@echo '== lint' && $(BIN)/ruff check --quiet $(PYTHON_SOURCES)
+
+check-tidy: $(DEVELOPMENT_STAMP)
+	@echo '== tidy' && $(BIN)/python -m tools.tidy
+
+check-rules: $(DEVELOPMENT_STAMP)
+	@echo '== rule ids' && $(BIN)/python -m tools.rules --unknown-only
+
+check-layers: $(DEVELOPMENT_STAMP)
+	@echo '== layers' && $(BIN)/lint-imports --no-cache > .venv/layers.log 2>&1 || { cat .venv/layers.log; exit 1; }
+
+check-dependencies: $(DEVELOPMENT_STAMP)
+	@echo '== dependencies' && $(BIN)/deptry $(PACKAGES) > .venv/dependencies.log 2>&1 || { cat .venv/dependencies.log; exit 1; }
+
+check-types: $(DEVELOPMENT_STAMP)
+	@echo '== types' && $(BIN)/mypy --no-error-summary
+
+check-contract: $(DEVELOPMENT_STAMP)
+	@echo '== contract' && $(BIN)/python -m tools.generated contract
+
+check-diagrams: $(DEVELOPMENT_STAMP)
+	@echo '== diagrams' && $(BIN)/python -m tools.generated diagrams
+
+check-news: $(DEVELOPMENT_STAMP)
+	@echo '== news fragments' && $(BIN)/python -m tools.news
+
+check-wheel: $(DEVELOPMENT_STAMP)
+	@echo '== wheel' && $(BIN)/python -m tools.wheel
+
+# --- generated files --------------------------------------------------------------------------------------------
+
+contract: $(DEVELOPMENT_STAMP) ## write contract/ from the models in runtime/wire
+	@$(BIN)/python -m tools.generated contract --write
+
+diagrams: $(DEVELOPMENT_STAMP) ## write docs/diagrams/ from the transition tables in runtime/lifecycle
+	@$(BIN)/python -m tools.generated diagrams --write
+
+format: $(DEVELOPMENT_STAMP) ## format the sources and apply safe lint fixes
+	@$(BIN)/ruff format --quiet $(PYTHON_SOURCES)
+	@$(BIN)/ruff check --quiet --fix $(PYTHON_SOURCES)
+
+lock: $(DEVELOPMENT_STAMP) ## resolve the dependencies again and write requirements/*.lock
+	@PYTHON="$(BIN)/python" sh requirements/lock.sh
+
+clean: ## remove everything that can be made again
+	@rm -rf $(VENV) .cache build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@find $(PACKAGES) tools tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# --- the environment --------------------------------------------------------------------------------------------
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo 'Greenroom needs Python 3.11 or newer; "$(PYTHON)" is not. Name one: make PYTHON=/path/to/python3.11' >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(RUNTIME_STAMP): | $(BIN)/python
+	@test -e $(DEVELOPMENT_STAMP) || { \
+	  echo 'Installing Greenroom into $(VENV) ...' >&2; \
+	  $(INSTALL) --require-hashes $(addprefix -r ,$(RUNTIME_LOCKS)) && $(INSTALL) --no-deps --no-build-isolation -e .; }
+	@rm -f $(VENV)/.installed-runtime-* && touch $@
+
+$(DEVELOPMENT_STAMP): | $(BIN)/python
+	@echo 'Installing Greenroom and its development tools into $(VENV) ...' >&2
+	@$(INSTALL) --require-hashes $(addprefix -r ,$(DEVELOPMENT_LOCKS))
+	@$(INSTALL) --no-deps --no-build-isolation -e .
+	@rm -f $(VENV)/.installed-development-* && touch $@
