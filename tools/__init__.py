@@ -1,0 +1,1 @@
+"""Scripts for those who work on Greenroom: linters, generators and release checks. They are never shipped."""

@@ -1,0 +1,82 @@
+"""Installs the pinned real agent for `make test-providers` and prints where its program is.
+
+Owns `.cache/providers_real`: an npm install from tests/providers_real/package-lock.json, whose integrity hashes
+pin every byte and which names no registry host. It fails loudly when the agent cannot be installed: a check
+that quietly skips the real agent checks nothing.
+"""
+
+import hashlib
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tools.files import ROOT
+
+SOURCE = ROOT / "tests" / "providers_real"
+INSTALLED = ROOT / ".cache" / "providers_real"
+_PINNED_FILES = (".npmrc", "package.json", "package-lock.json")
+_MACHINES = {"x86_64": "x64", "aarch64": "arm64", "arm64": "arm64"}
+
+
+class AgentNotInstalledError(Exception):
+    """The real agent cannot be had on this machine; the message says why."""
+
+
+def install(source: Path = SOURCE, installed: Path = INSTALLED) -> Path:
+    """Installs the agent once for each content of the lock and returns the path of its native program."""
+    fingerprint = hashlib.sha256((source / "package-lock.json").read_bytes()).hexdigest()[:16]
+    stamp = installed / f".installed-{fingerprint}"
+    if not stamp.exists():
+        _install_packages(source, installed)
+        stamp.touch()
+    program = program_below(installed)
+    if not program.is_file():
+        raise AgentNotInstalledError(
+            f"npm ci ended well, but {program} is missing: is this platform supported?"
+        )
+    return program
+
+
+def program_below(installed: Path) -> Path:
+    """The agent's native program: started directly, so that no node process stands between it and its reaper."""
+    machine = _MACHINES.get(platform.machine(), platform.machine())
+    package = f"codex-acp-{platform.system().lower()}-{machine}"
+    return installed / "node_modules" / "@zed-industries" / package / "bin" / "codex-acp"
+
+
+def _install_packages(source: Path, installed: Path) -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise AgentNotInstalledError("npm is not on PATH; the real agent is an npm package")
+    shutil.rmtree(installed, ignore_errors=True)
+    installed.mkdir(parents=True)
+    for name in _PINNED_FILES:
+        shutil.copyfile(source / name, installed / name)
+    finished = subprocess.run(
+        [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
+        cwd=installed,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if finished.returncode != 0:
+        raise AgentNotInstalledError(
+            f"npm ci ended with {finished.returncode}:\n{finished.stdout}{finished.stderr}"
+        )
+
+
+def main() -> int:
+    """Installs and prints the path; 1 with the reason on stderr when that is not possible."""
+    try:
+        print(install())
+    except AgentNotInstalledError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
