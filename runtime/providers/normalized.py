@@ -192,10 +192,8 @@ class ConnectionLost:
     error: TurnError
 
 
-ProviderEvent: TypeAlias = (
-    ThreadOpened
-    | ThreadOpenFailed
-    | TurnAccepted
+TurnEvent: TypeAlias = (
+    TurnAccepted
     | TurnRejected
     | TextChunk
     | ItemEnded
@@ -209,9 +207,11 @@ ProviderEvent: TypeAlias = (
     | AnswerFailed
     | CancelRefused
     | TurnEnded
-    | UsageReported
-    | TitleReported
-    | ConnectionLost
+)
+"""Events of exactly one turn of ours."""
+
+ProviderEvent: TypeAlias = (
+    TurnEvent | ThreadOpened | ThreadOpenFailed | UsageReported | TitleReported | ConnectionLost
 )
 
 

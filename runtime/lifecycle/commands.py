@@ -1,0 +1,197 @@
+"""What a client may ask of a Session, each decided here alone: create, send, cancel, respond, resume, close.
+
+Checks only what is known without a provider; acceptance, rejection and start-up failures are later facts of the
+turn (`contract §4`, "When a reply comes").
+"""
+
+import attrs
+
+from runtime.lifecycle import effects as fx
+from runtime.lifecycle import inputs as i
+from runtime.lifecycle import interaction as interactions
+from runtime.lifecycle import settlement, transcript
+from runtime.lifecycle import turn as turns
+from runtime.lifecycle.state import Step
+from runtime.providers.port import AnswerInteraction
+from runtime.refusal import Refusal
+from store.canonical.identifiers import TurnId
+from store.canonical.interaction import Interaction
+from store.canonical.turn import Turn
+
+FRESH_TEXT = (
+    "The agent's earlier conversation is gone; this one starts empty. The history above is kept for reading."
+)
+
+
+def create(step: Step, command: i.CreateSession) -> None:
+    """The Session exists from this commit on, with its first turn if content came along (RT-029)."""
+    step.set_session(command.session)
+    turn: Turn | None = None
+    if command.prompt is not None:
+        turn = _start_turn(step, i.Submission(command.session_claim, command.prompt))
+    else:
+        step.do(fx.AddClaim(command.session_claim))
+    turn_id = turn.turn_id if turn else None
+    step.do(fx.AddClaim(attrs.evolve(command.workspace_claim, turn_id=turn_id)))
+    step.do(fx.ReplySession(command.reply, step.state.session, turn))
+
+
+def send(step: Step, command: i.SendPrompt) -> None:
+    """Start a turn, or give the state of the one this submit id started (RT-005, RT-037, FC-23)."""
+    known = command.known
+    if known is not None:
+        _repeat(step, command, known.digest == command.submission.claim.digest)
+        return
+    refusal = _send_refusal(step)
+    if refusal is not None:
+        step.do(fx.Refuse(command.reply, refusal))
+        return
+    step.do(fx.ReplyTurn(command.reply, _start_turn(step, command.submission)))
+
+
+def cancel(step: Step, command: i.RequestCancel) -> None:
+    """Stop exactly this turn; a settled one is returned as it is (RT-007, FC-43)."""
+    active = step.state.turn
+    if active is not None and active.turn_id == command.turn_id:
+        settlement.request_cancel(step, active)
+        asked = step.state.turn or _persisted(step, command.turn_id) or active
+        step.do(fx.ReplyTurn(command.reply, asked))
+    elif command.stored is not None:
+        step.do(fx.ReplyTurn(command.reply, command.stored))
+    else:
+        step.do(fx.Refuse(command.reply, Refusal("turn.not_found")))
+
+
+def respond(step: Step, command: i.Respond) -> None:
+    """The first valid answer wins; it is durable before the provider sees it (RT-009..RT-011, RT-026)."""
+    key = (command.turn_id, command.request_id)
+    interaction = step.state.interactions.get(key) or command.stored
+    if interaction is None:
+        step.do(fx.Refuse(command.reply, Refusal("interaction.not_found")))
+    elif interaction.status == "pending":
+        _answer(step, command, interaction)
+    elif interaction.status == "answered" and interactions.same_answer(interaction, command.answer):
+        if interaction.answer_delivery == "failed" and step.state.turn is not None:
+            _dispatch_answer(step, command, interactions.delivery_after(interaction, "dispatch"))
+        else:
+            step.do(fx.ReplyInteraction(command.reply, interaction))
+    else:
+        step.do(
+            fx.Refuse(command.reply, Refusal("interaction.not_pending", details={"interaction": interaction}))
+        )
+
+
+def resume(step: Step, command: i.ResumeSession) -> None:
+    """Make the session live now; `fresh` gives up a conversation that is gone, explicitly (RT-042, FC-07)."""
+    state = step.state
+    if state.stopping:
+        step.do(fx.Refuse(command.reply, Refusal("shutdown.in_progress")))
+        return
+    if step.context.target_refusal is not None:
+        step.do(fx.Refuse(command.reply, step.context.target_refusal))
+        return
+    if state.quarantined:
+        step.change(quarantined=False)
+        step.observe_runtime()
+    if settlement.conversation_is_gone(state.session) and state.link.phase == "absent":
+        if not command.fresh:
+            step.do(fx.Refuse(command.reply, Refusal("session.not_resumable")))
+            return
+        step.set_session(attrs.evolve(state.session, provider_session_id=None, resumability="unknown"))
+        transcript.add_notice(step, None, "session.fresh_conversation", "warning", FRESH_TEXT)
+    if step.state.link.phase == "open":
+        step.do(fx.ReplySession(command.reply, step.state.session))
+    else:
+        step.change(resumers=(*step.state.resumers, command.reply))
+
+
+def close(step: Step, command: i.CloseSession) -> None:
+    """End a running turn first, then the runtime; idempotent, and no delete (FC-59)."""
+    step.change(closers=(*step.state.closers, command.reply))
+    if step.state.turn is not None:
+        settlement.request_cancel(step, step.state.turn)
+
+
+def _repeat(step: Step, command: i.SendPrompt, equal: bool) -> None:
+    active = step.state.turn
+    turn = (
+        active if active and command.known and active.turn_id == command.known.turn_id else command.known_turn
+    )
+    if not equal or turn is None:
+        step.do(fx.Refuse(command.reply, Refusal("submit.conflict")))
+    else:
+        step.do(fx.ReplyTurn(command.reply, turn))
+
+
+def _send_refusal(step: Step) -> Refusal | None:
+    state = step.state
+    if state.session.deleted_at is not None:
+        return Refusal("session.deleted")
+    if state.stopping:
+        return Refusal("shutdown.in_progress")
+    if state.quarantined:
+        return Refusal("session.quarantined")
+    if state.turn is not None:
+        return Refusal("session.busy", details={"turnId": state.turn.turn_id})
+    if state.link.phase != "open" and settlement.conversation_is_gone(state.session):
+        return Refusal("session.not_resumable")
+    return step.context.target_refusal
+
+
+def _start_turn(step: Step, submission: i.Submission) -> Turn:
+    session = step.state.session
+    turn = Turn(
+        workspace_id=session.workspace_id,
+        agent_session_id=session.agent_session_id,
+        turn_id=TurnId(step.context.new_id()),
+        sequence=step.next_turn_sequence(),
+        submitted_at=step.now_ms,
+        client_submit_id=submission.claim.client_submit_id,
+    )
+    step.change(turn=turn, prompt=submission.prompt, items={}, spoke=False, hibernated=False)
+    step.set_session(attrs.evolve(step.state.session, active_turn_id=turn.turn_id))
+    step.do(fx.PersistTurn(turn), fx.AddClaim(attrs.evolve(submission.claim, turn_id=turn.turn_id)))
+    transcript.add_user_message(step, turn.turn_id, submission)
+    return turn
+
+
+def _persisted(step: Step, turn_id: TurnId) -> Turn | None:
+    """The newest row of a turn among the effects of this step."""
+    rows = [effect.turn for effect in step.effects if isinstance(effect, fx.PersistTurn)]
+    return next((turn for turn in reversed(rows) if turn.turn_id == turn_id), None)
+
+
+def _answer(step: Step, command: i.Respond, interaction: Interaction) -> None:
+    guidance = step.state.session.lifecycle_capabilities.guidance
+    if not interactions.accepts(interaction, command.answer, guidance=guidance):
+        step.do(fx.Refuse(command.reply, Refusal("interaction.unsupported_answer")))
+        return
+    _dispatch_answer(step, command, interactions.answered(interaction, command.answer, step.now_ms))
+
+
+def _dispatch_answer(step: Step, command: i.Respond, interaction: Interaction) -> None:
+    """Commit the answered row in a unit of its own, then hand the answer to the connection, once."""
+    key = (command.turn_id, command.request_id)
+    step.do(fx.NewUnit())
+    settlement.put_interaction(step, key, interaction)
+    resume_turn_if_answered(step)
+    waiting = (*step.state.responders.get(key, ()), command.reply)
+    step.change(responders={**step.state.responders, key: waiting})
+    step.do(
+        fx.TellConnection(
+            step.state.link.generation,
+            AnswerInteraction(step.state.scope, command.turn_id, command.request_id, command.answer),
+        ),
+        fx.ArmTimer(
+            i.Timer("respond", turn_id=command.turn_id, request_id=command.request_id),
+            step.context.policy.respond_timeout_seconds,
+        ),
+    )
+
+
+def resume_turn_if_answered(step: Step) -> None:
+    """A turn waits as long as one Interaction of it is pending."""
+    turn = step.state.turn
+    pending = any(row.status == "pending" for row in step.state.interactions.values())
+    if turn is not None and turn.phase == "waiting" and not pending:
+        step.set_turn(turns.resumed(turn))

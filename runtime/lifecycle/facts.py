@@ -1,0 +1,197 @@
+"""What happened to a Session: words of its provider, reports of its child tasks, timers, the daemon's own end.
+
+Nothing here is ever refused: a fact that does not fit is counted and changes nothing. `advance` is the one place
+that decides what follows from the state as it then stands.
+"""
+
+from typing import assert_never
+
+from runtime.lifecycle import effects as fx
+from runtime.lifecycle import inputs as i
+from runtime.lifecycle import interaction as interactions
+from runtime.lifecycle import provider_events, settlement, transcript
+from runtime.lifecycle import turn as turns
+from runtime.lifecycle.state import Step
+from runtime.lifecycle.turn import Settlement
+from runtime.providers.port import CancelTurn, CloseThread, OpenThread, PromptBlock, StartTurn
+from runtime.refusal import Refusal
+from store.canonical.common import TurnError
+from store.canonical.message import ResourceLinkBlock, TextBlock
+
+
+def advance(step: Step) -> None:
+    """Do what the state now calls for: connect, dispatch, release, answer those who wait."""
+    state = step.state
+    wants_runtime = (state.turn is not None and state.turn.delivery == "not_dispatched") or bool(
+        state.resumers
+    )
+    phase = state.link.phase
+    if phase in ("acquiring", "opening") and not wants_runtime:
+        settlement.release(step)
+    elif phase == "open":
+        _use(step)
+    elif phase == "absent":
+        _answer_closers(step)
+        if wants_runtime and not state.stopping:
+            _acquire(step)
+
+
+def acquired(step: Step, fact: i.ConnectionAcquired) -> None:
+    """A ready connection: open our conversation on it."""
+    state = step.state
+    opening = state.link.after("acquired")
+    if opening is None or fact.generation != state.link.generation:
+        step.do(fx.Count("late_acquired"))
+        return
+    step.set_link(opening)
+    if state.turn is not None and state.turn.delivery == "not_dispatched":
+        step.set_turn(turns.queued_until(state.turn, step.now_ms))
+    session = state.session
+    command = OpenThread(state.scope, session.cwd, session.settings, session.provider_session_id)
+    step.do(fx.TellConnection(opening.generation, command))
+
+
+def unavailable(step: Step, fact: i.ConnectionUnavailable) -> None:
+    """No connection: the turn that needed it failed, typed; the Session stays (RT-030, FC-50)."""
+    if fact.generation != step.state.link.generation or step.state.link.phase == "absent":
+        return
+    settlement.gone(step)
+    provider_events.start_failed(step, fact.error)
+
+
+def released(step: Step, fact: i.ConnectionReleased) -> None:
+    """The connection is given back."""
+    if fact.generation == step.state.link.generation and step.state.link.phase == "closing":
+        settlement.gone(step)
+
+
+def release_if_idle(step: Step) -> None:
+    """Hibernate, unless something is going on or the conversation would be lost with the process (FC-21)."""
+    state = step.state
+    if not state.idle or state.link.phase != "open":
+        return
+    keeps = state.session.capabilities is None or state.session.capabilities.load
+    if keeps or state.counters.turn_sequence == 0:
+        step.change(hibernated=True)
+        step.do(fx.TellConnection(state.link.generation, CloseThread(state.scope)))
+        settlement.release(step)
+
+
+def timer_fired(step: Step, timer: i.Timer) -> None:
+    """A bound has passed. A timer of something that is over is late and changes nothing."""
+    turn = step.state.turn
+    match timer.kind:
+        case "cancel_grace":
+            if turn is not None and turn.turn_id == timer.turn_id:
+                settlement.force(step, "cancel was not confirmed in time")
+                settlement.settle(step, Settlement("canceled"))
+        case "respond":
+            _answer_timed_out(step, timer)
+        case "message_update":
+            if timer.message_id is not None:
+                transcript.write_due(step, timer.message_id)
+        case "idle":
+            if timer.generation == step.state.link.generation:
+                release_if_idle(step)
+        case _:
+            assert_never(timer.kind)
+
+
+def reloaded(step: Step) -> None:
+    """The actor's code crashed in a turn: without an authoritative read, end it as what is known."""
+    if step.state.turn is not None:
+        error = TurnError("internal", "the session's controller restarted during the turn", "runtime")
+        settlement.settle(step, Settlement("failed", error=error))
+
+
+def shutdown(step: Step) -> None:
+    """The daemon stops: nothing new starts, a running turn is interrupted, the runtime released (RT-144)."""
+    step.change(stopping=True)
+    _interrupt(step, Settlement("interrupted"))
+    _refuse_resumers(step, Refusal("shutdown.in_progress"))
+    if step.state.link.phase != "absent":
+        settlement.release(step)
+
+
+def quarantine(step: Step) -> None:
+    """Too many crashes: readable, closed to commands until a resume (`architecture rule 9`)."""
+    step.change(quarantined=True)
+    error = TurnError(
+        "internal", "the session was set aside after repeated faults; resume it to go on", "runtime"
+    )
+    _interrupt(step, Settlement("failed", error=error))
+    settlement.force(step, "the session is quarantined")
+    step.observe_runtime()
+
+
+def _use(step: Step) -> None:
+    """The conversation is open: dispatch what waits, or release it for those who close."""
+    state = step.state
+    for reply in state.resumers:
+        step.do(fx.ReplySession(reply, state.session))
+    step.change(resumers=())
+    turn = state.turn
+    if turn is not None:
+        if turn.delivery == "not_dispatched":
+            _dispatch(step)
+    elif state.closers:
+        step.do(fx.TellConnection(state.link.generation, CloseThread(state.scope)))
+        settlement.release(step)
+    elif state.idle:
+        timer = i.Timer("idle", generation=state.link.generation)
+        step.do(fx.ArmTimer(timer, step.context.policy.idle_release_seconds))
+
+
+def _acquire(step: Step) -> None:
+    acquiring = step.state.link.after("acquire")
+    assert acquiring is not None
+    step.change(hibernated=False)
+    step.set_link(acquiring)
+    step.do(fx.AcquireConnection(acquiring.generation, step.state.session))
+
+
+def _dispatch(step: Step) -> None:
+    """Commit the marker in a unit of its own, then tell the provider, once (`architecture rule 2`)."""
+    state = step.state
+    assert state.turn is not None
+    assert state.prompt is not None
+    content = tuple(
+        block for block in state.prompt.content if isinstance(block, TextBlock | ResourceLinkBlock)
+    )
+    prompt: tuple[PromptBlock, ...] = content
+    step.do(fx.NewUnit())
+    step.set_turn(turns.dispatching(state.turn))
+    step.do(fx.TellConnection(state.link.generation, StartTurn(state.scope, state.turn.turn_id, prompt)))
+    step.change(prompt=None)
+
+
+def _answer_closers(step: Step) -> None:
+    for reply in step.state.closers:
+        step.do(fx.ReplySession(reply, step.state.session))
+    step.change(closers=())
+
+
+def _refuse_resumers(step: Step, refusal: Refusal) -> None:
+    for reply in step.state.resumers:
+        step.do(fx.Refuse(reply, refusal))
+    step.change(resumers=())
+
+
+def _interrupt(step: Step, how: Settlement) -> None:
+    turn = step.state.turn
+    if turn is None:
+        return
+    if turn.delivery in ("dispatching", "accepted"):
+        step.do(fx.TellConnection(step.state.link.generation, CancelTurn(step.state.scope, turn.turn_id)))
+    settlement.settle(step, how)
+
+
+def _answer_timed_out(step: Step, timer: i.Timer) -> None:
+    if timer.turn_id is None or timer.request_id is None:
+        return
+    key = (timer.turn_id, timer.request_id)
+    interaction = step.state.interactions.get(key)
+    if interaction is None or interaction.answer_delivery != "dispatching":
+        return
+    settlement.put_interaction(step, key, interactions.delivery_after(interaction, "lost"))
+    settlement.refuse_responders(step, key, Refusal("provider.timeout", delivery="unknown"))

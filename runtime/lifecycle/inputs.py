@@ -1,0 +1,196 @@
+"""What a Session machine can be told: commands of clients and operations, and facts.
+
+Commands carry a `reply` sink of their caller, opaque here. What a command needs from the store beyond the
+machine's own state is looked up by the actor before the decision and travels in the command (`known`, `stored`).
+"""
+
+from typing import Literal, TypeAlias
+
+import attrs
+
+from runtime.providers.normalized import ProviderEvent, merge_events
+from store.canonical.claim import SubmitClaim
+from store.canonical.common import TurnError
+from store.canonical.identifiers import MessageId, RequestId, TurnId
+from store.canonical.interaction import Answer, Interaction
+from store.canonical.message import ContentBlock
+from store.canonical.session import Session
+from store.canonical.turn import Turn
+
+ReplyTo = object
+"""Where an outcome goes: the machine hands it back untouched in a Reply or Refuse effect."""
+
+
+@attrs.frozen
+class Prompt:
+    """What a user says: content blocks as rows show them, and the text to display instead, if given."""
+
+    content: tuple[ContentBlock, ...]
+    display_prompt: str | None = None
+
+
+@attrs.frozen
+class Submission:
+    """A prompt with its claim: the claim is stored with the turn it starts (RT-029, RT-035)."""
+
+    claim: SubmitClaim
+    prompt: Prompt
+
+
+# --- commands -----------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class CreateSession:
+    """Make this Session exist. The operation has checked submit id, session id and limits under its locks."""
+
+    reply: ReplyTo
+    session: Session
+    workspace_claim: SubmitClaim
+    session_claim: SubmitClaim
+    """The same id counts as used inside the new session (`contract §4`, Idempotency)."""
+    prompt: Prompt | None
+
+
+@attrs.frozen
+class SendPrompt:
+    """Start a turn. `known` is the claim already stored under this submit id, if any."""
+
+    reply: ReplyTo
+    submission: Submission
+    known: SubmitClaim | None = None
+    known_turn: Turn | None = None
+
+
+@attrs.frozen
+class RequestCancel:
+    """Stop exactly this turn. `stored` is the row when it is not the active one (RT-007)."""
+
+    reply: ReplyTo
+    turn_id: TurnId
+    stored: Turn | None = None
+
+
+@attrs.frozen
+class Respond:
+    """Answer exactly this Interaction. `stored` is the row when it is no longer in the machine's hands."""
+
+    reply: ReplyTo
+    turn_id: TurnId
+    request_id: RequestId
+    answer: Answer
+    stored: Interaction | None = None
+
+
+@attrs.frozen
+class ResumeSession:
+    """Make the Session live now. `fresh` starts an empty provider conversation when the old one is gone."""
+
+    reply: ReplyTo
+    fresh: bool = False
+
+
+@attrs.frozen
+class CloseSession:
+    """End a running turn, then the runtime. No delete."""
+
+    reply: ReplyTo
+
+
+@attrs.frozen
+class ReleaseIfIdle:
+    """The pool needs room, or the session has been idle long enough; refused when anything is going on."""
+
+
+@attrs.frozen
+class Shutdown:
+    """The daemon stops: a running turn is interrupted, the runtime released."""
+
+
+@attrs.frozen
+class Quarantine:
+    """The actor crashed too often: interrupt the provider, release the route, accept nothing but a resume."""
+
+
+# --- facts --------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class FromProvider:
+    """An event of the connection of that generation."""
+
+    generation: int
+    event: ProviderEvent
+
+
+@attrs.frozen
+class ConnectionAcquired:
+    """The pool gave a ready connection."""
+
+    generation: int
+
+
+@attrs.frozen
+class ConnectionUnavailable:
+    """The pool could not give one."""
+
+    generation: int
+    error: TurnError
+
+
+@attrs.frozen
+class ConnectionReleased:
+    """The reference is given back, and with the last one the process has ended."""
+
+    generation: int
+
+
+@attrs.frozen
+class Reloaded:
+    """The actor starts with what the store holds; an unsettled turn here means that its code crashed."""
+
+
+@attrs.frozen
+class Timer:
+    """Names a timer; the ids in it make a late firing recognisable."""
+
+    kind: Literal["cancel_grace", "respond", "message_update", "idle"]
+    turn_id: TurnId | None = None
+    request_id: RequestId | None = None
+    message_id: MessageId | None = None
+    generation: int = 0
+
+
+@attrs.frozen
+class TimerFired:
+    """That timer ran out."""
+
+    timer: Timer
+
+
+Command: TypeAlias = CreateSession | SendPrompt | RequestCancel | Respond | ResumeSession | CloseSession
+Fact: TypeAlias = (
+    FromProvider
+    | ConnectionAcquired
+    | ConnectionUnavailable
+    | ConnectionReleased
+    | Reloaded
+    | TimerFired
+    | ReleaseIfIdle
+    | Shutdown
+    | Quarantine
+)
+SessionInput: TypeAlias = Command | Fact
+
+
+def merge_inputs(earlier: SessionInput, later: SessionInput) -> SessionInput | None:
+    """The mailbox's merge hook: adjacent chunks of one message become one (`architecture rule 8`)."""
+    if (
+        type(earlier) is FromProvider
+        and type(later) is FromProvider
+        and earlier.generation == later.generation
+    ):
+        merged = merge_events(earlier.event, later.event)
+        if merged is not None:
+            return FromProvider(earlier.generation, merged)
+    return None

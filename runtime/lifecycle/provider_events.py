@@ -1,0 +1,226 @@
+"""What the provider said, applied to the Session: only words of the present link and the open turn count.
+
+A word about another turn is late (FC-13): it is counted and changes nothing, since a settled turn stands (RT-003).
+"""
+
+from typing import assert_never
+
+import attrs
+
+from runtime.lifecycle import commands, settlement, transcript
+from runtime.lifecycle import effects as fx
+from runtime.lifecycle import inputs as i
+from runtime.lifecycle import interaction as interactions
+from runtime.lifecycle import turn as turns
+from runtime.lifecycle.state import Step
+from runtime.lifecycle.turn import Settlement
+from runtime.providers import normalized as n
+from runtime.providers.port import OpenThread
+from runtime.refusal import Refusal
+from store.canonical.common import TurnError
+from store.canonical.identifiers import TurnId
+from store.canonical.interaction import Interaction
+from store.canonical.session import LifecycleCapabilities
+from store.canonical.turn import Turn
+
+
+def from_provider(step: Step, given: i.FromProvider) -> None:
+    """Apply an event of the connection; one of an older generation is dropped."""
+    link = step.state.link
+    if given.generation != link.generation or link.phase not in ("opening", "open", "acquiring"):
+        step.do(fx.Count("late_event"))
+        return
+    event = given.event
+    match event:
+        case n.ThreadOpened():
+            _thread_opened(step, event)
+        case n.ThreadOpenFailed():
+            _thread_open_failed(step, event)
+        case n.UsageReported():
+            step.change(session=attrs.evolve(step.state.session, usage=event.usage))
+        case n.TitleReported():
+            _title(step, event.title)
+        case n.ConnectionLost():
+            _connection_lost(step, event.error)
+        case _:
+            _of_turn(step, event)
+
+
+def start_failed(step: Step, error: TurnError) -> None:
+    """Whoever needed the runtime is told why there is none; a turn that was never dispatched failed with it."""
+    for reply in step.state.resumers:
+        step.do(fx.Refuse(reply, Refusal(error.code, retry_after_ms=error.retry_after_ms)))
+    step.change(resumers=())
+    settlement.settle(step, Settlement("failed", error=error))
+
+
+def _of_turn(step: Step, event: n.TurnEvent) -> None:
+    turn = step.state.turn
+    if turn is None or event.turn_id != turn.turn_id or turn.delivery == "not_dispatched":
+        step.do(fx.Count("late_event"))
+        return
+    if not isinstance(event, n.TurnRejected | n.CancelRefused):
+        # Whatever the provider says about the turn proves that it has it.
+        provider_turn_id = event.provider_turn_id if isinstance(event, n.TurnAccepted) else None
+        turn = turns.accepted(turn, step.now_ms, provider_turn_id)
+        step.set_turn(turn)
+    match event:
+        case n.TurnAccepted():
+            pass
+        case n.TurnRejected():
+            _rejected(step, turn, event)
+        case n.TextChunk():
+            transcript.text_chunk(step, event)
+        case n.ItemEnded():
+            transcript.end_item(step, event.item_id)
+        case n.ToolCallReported():
+            transcript.tool_call(step, event)
+        case n.ToolOutputChunk():
+            transcript.tool_output(step, event)
+        case n.PlanReported():
+            transcript.plan(step, event)
+        case n.NoticeReported():
+            transcript.add_notice(step, turn.turn_id, event.code, event.severity, event.text)
+        case n.InteractionRequested():
+            _interaction_requested(step, turn, event)
+        case n.InteractionWithdrawn():
+            _interaction_withdrawn(step, event)
+        case n.AnswerDelivered():
+            _answer_delivered(step, event)
+        case n.AnswerFailed():
+            _answer_failed(step, event)
+        case n.CancelRefused():
+            step.do(fx.Count("cancel_refused"))
+        case n.TurnEnded():
+            _ended(step, event)
+        case _:
+            assert_never(event)
+
+
+def _thread_opened(step: Step, event: n.ThreadOpened) -> None:
+    opened = step.state.link.after("opened")
+    if opened is None:
+        step.do(fx.Count("late_event"))
+        return
+    step.set_link(opened)
+    session = step.state.session
+    guidance = event.capabilities is not None and event.capabilities.guidance
+    step.set_session(
+        attrs.evolve(
+            session,
+            provider_session_id=event.provider_session_id,
+            capabilities=event.capabilities or session.capabilities,
+            lifecycle_capabilities=LifecycleCapabilities(interrupt=True, guidance=guidance),
+            resumability="resumable" if event.resumed else session.resumability,
+        )
+    )
+
+
+def _thread_open_failed(step: Step, event: n.ThreadOpenFailed) -> None:
+    session = step.state.session
+    if event.not_resumable and session.resumability == "unknown" and session.provider_session_id is not None:
+        # The provider never showed that it kept this conversation: nothing is lost by a first one (FC-58).
+        fresh = attrs.evolve(session, provider_session_id=None)
+        step.set_session(fresh)
+        turn_id = step.state.turn.turn_id if step.state.turn else None
+        transcript.add_notice(step, turn_id, "session.fresh_conversation", "info", commands.FRESH_TEXT)
+        step.do(
+            fx.TellConnection(
+                step.state.link.generation, OpenThread(step.state.scope, fresh.cwd, fresh.settings, None)
+            )
+        )
+        return
+    error = event.error
+    if event.not_resumable:
+        step.set_session(attrs.evolve(session, resumability="not_resumable"))
+        error = TurnError("session.not_resumable", "the agent no longer has this conversation", "provider")
+    start_failed(step, error)
+    settlement.release(step)
+
+
+def _connection_lost(step: Step, error: TurnError) -> None:
+    """The process is gone: everything on it ends, typed; the next prompt starts a new one (FC-10, FC-11)."""
+    settlement.gone(step)
+    start_failed(step, error)
+
+
+def _rejected(step: Step, turn: Turn, event: n.TurnRejected) -> None:
+    step.set_turn(attrs.evolve(turn, delivery="rejected"))
+    settlement.settle(step, Settlement("failed", error=event.error))
+    if turn.sequence == 1:
+        settlement.release(step)  # the startup runtime goes with a rejected first prompt (RT-031)
+
+
+def _ended(step: Step, event: n.TurnEnded) -> None:
+    settlement.settle(
+        step,
+        Settlement(
+            event.outcome,
+            error=event.error,
+            stop_reason=event.stop_reason,
+            usage=event.usage,
+            confirmed=event.outcome == "canceled",
+        ),
+    )
+
+
+def _interaction_requested(step: Step, turn: Turn, event: n.InteractionRequested) -> None:
+    key = (event.turn_id, event.request_id)
+    if turn.phase == "settling" or key in step.state.interactions:
+        step.do(fx.Count("interaction_not_published"))
+        return
+    interaction = Interaction(
+        workspace_id=turn.workspace_id,
+        agent_session_id=turn.agent_session_id,
+        turn_id=event.turn_id,
+        request_id=event.request_id,
+        kind=event.kind,
+        input=event.input,
+        options=event.options,
+        created_at=step.now_ms,
+    )
+    settlement.put_interaction(step, key, interaction)
+    step.set_turn(turns.waiting(turn))
+
+
+def _interaction_withdrawn(step: Step, event: n.InteractionWithdrawn) -> None:
+    key = (event.turn_id, event.request_id)
+    interaction = step.state.interactions.get(key)
+    if interaction is not None and interaction.status == "pending":
+        settlement.put_interaction(step, key, interactions.superseded(interaction, step.now_ms))
+        commands.resume_turn_if_answered(step)
+
+
+def _answer_delivered(step: Step, event: n.AnswerDelivered) -> None:
+    _answer_resolved(step, event.turn_id, event, "written")
+
+
+def _answer_failed(step: Step, event: n.AnswerFailed) -> None:
+    _answer_resolved(step, event.turn_id, event, "refused")
+
+
+def _answer_resolved(
+    step: Step,
+    turn_id: TurnId,
+    event: n.AnswerDelivered | n.AnswerFailed,
+    what: interactions.DeliveryEvent,
+) -> None:
+    key = (turn_id, event.request_id)
+    interaction = step.state.interactions.get(key)
+    if interaction is None or interaction.answer_delivery != "dispatching":
+        step.do(fx.Count("late_event"))
+        return
+    resolved = interactions.delivery_after(interaction, what)
+    settlement.put_interaction(step, key, resolved)
+    if isinstance(event, n.AnswerFailed):
+        settlement.refuse_responders(step, key, Refusal(event.error.code, delivery="rejected"))
+        return
+    for reply in step.state.responders.get(key, ()):
+        step.do(fx.ReplyInteraction(reply, resolved))
+    settlement.forget_responders(step, key)
+
+
+def _title(step: Step, title: str) -> None:
+    session = step.state.session
+    if not step.state.title_locked and session.title_source != "user" and title and title != session.title:
+        step.set_session(attrs.evolve(session, title=title, title_source="provider"))

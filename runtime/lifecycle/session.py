@@ -1,0 +1,53 @@
+"""The Session machine: one input in, the next state and the effects out. It composes all other tables.
+
+Owns the decision what happens next (`advance`); it performs nothing, and knows no mailbox, store or process.
+"""
+
+from typing import assert_never
+
+from runtime.lifecycle import commands, facts, provider_events
+from runtime.lifecycle import inputs as i
+from runtime.lifecycle.effects import Effect
+from runtime.lifecycle.state import Context, SessionState, Step
+
+
+def decide(
+    state: SessionState, given: i.SessionInput, context: Context
+) -> tuple[SessionState, tuple[Effect, ...]]:
+    """Decide one input. The given state stays valid: the caller adopts the new one after the effects' commit."""
+    step = Step(state, context)
+    match given:
+        case i.FromProvider():
+            provider_events.from_provider(step, given)
+        case i.CreateSession():
+            commands.create(step, given)
+        case i.SendPrompt():
+            commands.send(step, given)
+        case i.RequestCancel():
+            commands.cancel(step, given)
+        case i.Respond():
+            commands.respond(step, given)
+        case i.ResumeSession():
+            commands.resume(step, given)
+        case i.CloseSession():
+            commands.close(step, given)
+        case i.ReleaseIfIdle():
+            facts.release_if_idle(step)
+        case i.ConnectionAcquired():
+            facts.acquired(step, given)
+        case i.ConnectionUnavailable():
+            facts.unavailable(step, given)
+        case i.ConnectionReleased():
+            facts.released(step, given)
+        case i.TimerFired():
+            facts.timer_fired(step, given.timer)
+        case i.Reloaded():
+            facts.reloaded(step)
+        case i.Shutdown():
+            facts.shutdown(step)
+        case i.Quarantine():
+            facts.quarantine(step)
+        case _:
+            assert_never(given)
+    facts.advance(step)
+    return step.state, tuple(step.effects)

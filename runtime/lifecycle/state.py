@@ -1,0 +1,195 @@
+"""The one pure object a Session actor holds, and the step that a decision takes on it.
+
+A `Step` lives for one input: it gathers effects while it moves from one frozen state to the next. The actor
+adopts the new state only after its effects committed; until then the old one stands.
+"""
+
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from runtime.lifecycle import effects as fx
+from runtime.lifecycle.inputs import Prompt, ReplyTo
+from runtime.lifecycle.link import RUNTIME_STATES, Link
+from runtime.providers.port import Scope
+from runtime.refusal import Refusal
+from store.canonical.change import LoadedSession
+from store.canonical.identifiers import CallId, RequestId, TurnId
+from store.canonical.interaction import Interaction
+from store.canonical.message import Message
+from store.canonical.session import RuntimeState, Session, SessionCounters, SessionRuntime
+from store.canonical.turn import Turn
+
+InteractionKey = tuple[TurnId, RequestId]
+
+
+@attrs.frozen
+class Policy:
+    """Bounds the machine keeps; seconds unless named otherwise (`contract §1` limits)."""
+
+    cancel_grace_seconds: float = 10.0
+    respond_timeout_seconds: float = 15.0
+    idle_release_seconds: float = 1800.0
+    message_update_interval_ms: int = 100
+    max_output_bytes: int = 768 * 1024
+
+
+@attrs.frozen
+class Context:
+    """What a decision may know of the world: the time, fresh ids, the bounds, and whether the target can serve."""
+
+    now_ms: int
+    new_id: Callable[[], str]
+    policy: Policy = attrs.field(factory=Policy)
+    target_refusal: Refusal | None = None
+
+
+@attrs.frozen
+class OpenItem:
+    """A message of the active turn that may still change. `message` is the row as last written, without text."""
+
+    message: Message
+    written_at_ms: int
+    dirty: bool = False
+    """Whether the row changed since it was written; a timer will write it (`messageUpdateIntervalMs`)."""
+    output_text: str = ""
+    """The whole output of a tool call as last reported, to tell growth from change."""
+
+
+@attrs.frozen
+class SessionState:
+    """A Session with everything unfinished about it. `turn` is the unsettled turn, if there is one."""
+
+    session: Session
+    counters: SessionCounters = attrs.field(factory=SessionCounters)
+    turn: Turn | None = None
+    prompt: Prompt | None = None
+    """The prompt of a turn that has not been dispatched yet."""
+    items: Mapping[str, OpenItem] = attrs.field(factory=dict)
+    """Open messages of the turn by the provider's item id; tool calls by `call:` and their call id."""
+    spoke: bool = False
+    """Whether the turn brought any message or tool call of the agent."""
+    interactions: Mapping[InteractionKey, Interaction] = attrs.field(factory=dict)
+    """Pending ones, and answered ones whose delivery is not known yet."""
+    responders: Mapping[InteractionKey, tuple[ReplyTo, ...]] = attrs.field(factory=dict)
+    closers: tuple[ReplyTo, ...] = ()
+    """Who waits for the close to be done; not empty means that the session is closing."""
+    resumers: tuple[ReplyTo, ...] = ()
+    link: Link = attrs.field(factory=Link)
+    title_locked: bool = False
+    """A user's title, or any title that was stored before this runtime began (RT-047, RT-050)."""
+    hibernated: bool = False
+    """The runtime was released because nothing went on; the next prompt resumes it."""
+    stopping: bool = False
+    """The daemon is going down: nothing new is started."""
+    quarantined: bool = False
+
+    @property
+    def scope(self) -> Scope:
+        """This session as the provider port names it."""
+        return Scope("session", self.session.workspace_id, self.session.agent_session_id)
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is going on that a release could disturb."""
+        return (
+            self.turn is None
+            and not self.interactions
+            and not self.closers
+            and not self.resumers
+            and self.link.phase in ("absent", "open")
+        )
+
+
+def loaded_state(loaded: LoadedSession) -> SessionState:
+    """The state an actor starts with."""
+    return SessionState(
+        session=loaded.session,
+        counters=loaded.counters,
+        turn=loaded.active_turn,
+        items={f"stored:{m.message_id}": OpenItem(m, 0) for m in loaded.streaming_messages},
+        interactions={(i.turn_id, i.request_id): i for i in loaded.pending_interactions},
+        title_locked=loaded.session.title is not None,
+    )
+
+
+def runtime_state_of(state: SessionState) -> RuntimeState:
+    """What `runtime.state` shows."""
+    if state.quarantined:
+        return "quarantined"
+    if state.link.phase == "absent" and state.hibernated:
+        return "hibernated"
+    return RUNTIME_STATES[state.link.phase]
+
+
+def call_item_id(call_id: CallId) -> str:
+    """The key of a tool call among the open items: apart from the ids of text items."""
+    return f"call:{call_id}"
+
+
+class Step:
+    """One decision in the making."""
+
+    def __init__(self, state: SessionState, context: Context) -> None:
+        self.state = state
+        self.context = context
+        self.effects: list[fx.Effect] = []
+
+    @property
+    def now_ms(self) -> int:
+        """The time of this decision."""
+        return self.context.now_ms
+
+    def do(self, *effects: fx.Effect) -> None:
+        """Want these, in this order."""
+        self.effects.extend(effects)
+
+    def change(self, **fields: object) -> None:
+        """Replace fields of the state."""
+        self.state = attrs.evolve(self.state, **fields)  # type: ignore[arg-type]
+
+    def set_session(self, session: Session) -> None:
+        """Write a changed Session row."""
+        session = attrs.evolve(session, updated_at=self.now_ms)
+        self.change(session=session)
+        self.do(fx.PersistSession(session))
+
+    def set_turn(self, turn: Turn) -> None:
+        """Write a changed row of the active turn; an unchanged one is not written."""
+        if turn == self.state.turn:
+            return
+        self.change(turn=None if turn.settled else turn)
+        self.do(fx.PersistTurn(turn))
+
+    def set_link(self, link: Link) -> None:
+        """Adopt a link, and show the runtime state that follows from it."""
+        was = self.state.link
+        self.change(link=link)
+        if RUNTIME_STATES[link.phase] != RUNTIME_STATES[was.phase]:
+            self.observe_runtime()
+
+    def observe_runtime(self) -> None:
+        """Lay the present runtime state over the row, unstored, and publish it."""
+        state = self.state
+        runtime_state = runtime_state_of(state)
+        runtime = SessionRuntime(runtime_state, self.now_ms)
+        self.change(session=attrs.evolve(state.session, runtime=runtime))
+        self.do(fx.PublishActivity(runtime_state, "idle" if state.turn is None else "running", self.now_ms))
+
+    def next_version(self) -> int:
+        """The next number of the session's change cursor (ST-009)."""
+        version = self.state.session.message_version + 1
+        self.change(session=attrs.evolve(self.state.session, message_version=version, updated_at=self.now_ms))
+        return version
+
+    def next_message_sequence(self) -> int:
+        """The next place in presentation order (ST-008)."""
+        sequence = self.state.counters.message_sequence + 1
+        self.change(counters=attrs.evolve(self.state.counters, message_sequence=sequence))
+        return sequence
+
+    def next_turn_sequence(self) -> int:
+        """The next turn number of this session."""
+        sequence = self.state.counters.turn_sequence + 1
+        self.change(counters=attrs.evolve(self.state.counters, turn_sequence=sequence))
+        return sequence
