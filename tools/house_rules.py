@@ -34,6 +34,7 @@ ADAPTERS = (
         "runtime/providers/demo/*", "a program of its own, run as a child process on the standard library"
     ),
     Exemption("runtime/api/listener.py", "binds the listening socket"),
+    Exemption("runtime/api/secret_files.py", "makes and reads the token files"),
     Exemption("runtime/observability/*", "writes logs to stderr and reads process figures"),
     Exemption("runtime/simulation/*", "implements the ports for simulated runs and their report"),
 )

@@ -17,6 +17,7 @@ from tools import house_rules
 from tools.files import PRODUCT_PACKAGES, ROOT, read_text, tree_files
 
 _WORDS = re.compile(r"\b(" + "|".join(house_rules.BANNED_WORDS) + r")\b")
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -43,6 +44,8 @@ def check_tree(root: Path) -> list[Finding]:
         if text is None:
             continue
         findings += check_text(path, text)
+        if file.suffix == ".md":
+            findings += check_links(root, path, text)
         if file.suffix == ".py":
             findings += check_python(path, text)
             if path.startswith("tests/") and file.name not in ("__init__.py", "conftest.py"):
@@ -69,6 +72,15 @@ def check_text(path: str, text: str) -> Iterator[Finding]:
         for banned, reason in house_rules.BANNED_TEXTS.items():
             if banned in line:
                 yield Finding(path, number, f"banned text {banned}: {reason}")
+
+
+def check_links(root: Path, path: str, text: str) -> Iterator[Finding]:
+    """Relative links of a page that lead nowhere."""
+    folder = (root / path).parent
+    for number, line in enumerate(text.splitlines(), start=1):
+        for target in _LINK.findall(line):
+            if "://" not in target and not (folder / target.partition("#")[0]).exists():
+                yield Finding(path, number, f"link to {target} leads nowhere")
 
 
 def check_python(path: str, text: str) -> list[Finding]:

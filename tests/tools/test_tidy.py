@@ -99,6 +99,13 @@ def test_a_file_name_too_long_for_a_listing_is_refused():
     assert not list(tidy.check_name("tests/test_short.py"))
 
 
+def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path):
+    (tmp_path / "page.md").write_text(
+        "[here](page.md#part), [there](https://example.org/), [gone](gone.md)\n"
+    )
+    assert [finding.message for finding in tidy.check_tree(tmp_path)] == ["link to gone.md leads nowhere"]
+
+
 def test_two_test_files_of_one_name_are_refused(tmp_path: Path):
     for folder in ("one", "two"):
         (tmp_path / "tests" / folder).mkdir(parents=True)
