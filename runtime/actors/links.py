@@ -1,0 +1,191 @@
+"""A session's hold on its provider connection: acquiring, releasing and forcing in child tasks that report back.
+
+Owns the reference of each generation; it lives in the cell, so that a crash of the actor's code leaks nothing.
+It decides nothing: the machine says what to do, and learns what came of it by message.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import attrs
+import structlog
+import trio
+
+from runtime.lifecycle import inputs as i
+from runtime.providers.normalized import ProviderEvent
+from runtime.providers.port import ConnectionCommand, Scope
+from store.canonical.common import TurnError
+from store.canonical.session import Session
+from supervisor.errors import ActorStopped
+from supervisor.mailbox import Mailbox
+
+log = structlog.get_logger(__name__)
+
+
+class Reference(Protocol):
+    """One scope's reference to a provider connection (`runtime.providers.pool`)."""
+
+    def tell(self, command: ConnectionCommand) -> None:
+        """Hand over a command; never waits."""
+
+    async def release(self) -> None:
+        """Give it back; returns when the process has ended if this was the last reference."""
+
+    def force(self, reason: str) -> None:
+        """End it for this scope, whatever it takes."""
+
+
+class EventSink(Protocol):
+    """Where a connection puts the events of one scope."""
+
+    def put(self, event: ProviderEvent) -> None:
+        """Take an event; never refuses."""
+
+    @property
+    def above_high_water(self) -> bool:
+        """Whether the connection should stop reading."""
+
+    async def wait_below_low_water(self) -> None:
+        """Returns when it may read again."""
+
+
+class ConnectionUnavailable(Exception):
+    """No connection could be had: why, typed. Not raised for one that was had and lost."""
+
+    def __init__(self, error: TurnError) -> None:
+        super().__init__(error.code)
+        self.error = error
+
+
+class ConnectionSource(Protocol):
+    """Gives a session its connection: target, launch and pool behind one call."""
+
+    async def acquire(self, session: Session, scope: Scope, sink: EventSink) -> Reference:
+        """Returns a ready connection; raises ConnectionUnavailable."""
+
+
+@attrs.define(eq=False)
+class MailboxSink:
+    """Events of one generation, on their way into the session's mailbox."""
+
+    mailbox: Mailbox[i.SessionInput]
+    generation: int
+
+    def put(self, event: ProviderEvent) -> None:
+        """Into the work lane. An actor that has ended needs no more words: its link was given up before."""
+        try:
+            self.mailbox.put(i.FromProvider(self.generation, event))
+        except ActorStopped:
+            log.debug("an event came after its session's actor ended", kind=type(event).__name__)
+
+    @property
+    def above_high_water(self) -> bool:
+        """The lane's read gate."""
+        return self.mailbox.above_high_water
+
+    async def wait_below_low_water(self) -> None:
+        """Until the lane has drained to half."""
+        await self.mailbox.wait_below_low_water()
+
+
+@attrs.define(eq=False)
+class _Acquisition:
+    scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    done: trio.Event = attrs.field(factory=trio.Event)
+
+
+@attrs.define(eq=False)
+class SessionLink:
+    """The references of one session's cell, by generation."""
+
+    source: ConnectionSource
+    spawn: Callable[..., None]
+    """Starts a task in the service's nursery: it outlives the actor's code, not the daemon."""
+    generation: int = 0
+    """The newest generation ever asked for; a restarted actor goes on counting from it."""
+    _references: dict[int, Reference] = attrs.field(factory=dict, init=False)
+    _acquiring: dict[int, _Acquisition] = attrs.field(factory=dict, init=False)
+
+    @property
+    def held(self) -> bool:
+        """Whether anything is held or on its way."""
+        return bool(self._references or self._acquiring)
+
+    def acquire(
+        self, generation: int, session: Session, scope: Scope, mailbox: Mailbox[i.SessionInput]
+    ) -> None:
+        """Get a connection in a child task; it reports ConnectionAcquired or ConnectionUnavailable."""
+        self.generation = max(self.generation, generation)
+        acquisition = self._acquiring[generation] = _Acquisition()
+        self.spawn(self._acquire, generation, acquisition, session, scope, mailbox)
+
+    def tell(self, generation: int, command: ConnectionCommand) -> None:
+        """Pass a command on; one for a generation that is gone has nobody to hear it."""
+        reference = self._references.get(generation)
+        if reference is not None:
+            reference.tell(command)
+
+    def release(self, generation: int, mailbox: Mailbox[i.SessionInput]) -> None:
+        """Give the generation back in a child task; it reports ConnectionReleased."""
+        self.spawn(self._release, generation, mailbox)
+
+    def force(self, generation: int, reason: str) -> None:
+        """End the generation for this session now; no report follows."""
+        acquisition = self._acquiring.get(generation)
+        if acquisition is not None:
+            acquisition.scope.cancel()
+        reference = self._references.pop(generation, None)
+        if reference is not None:
+            reference.force(reason)
+
+    def force_all(self, reason: str) -> None:
+        """The actor's code crashed: whatever it held is given up."""
+        for generation in {*self._references, *self._acquiring}:
+            self.force(generation, reason)
+
+    def references(self) -> tuple[Reference, ...]:
+        """What is held now, for `debug/session`."""
+        return tuple(self._references.values())
+
+    async def _acquire(
+        self,
+        generation: int,
+        acquisition: _Acquisition,
+        session: Session,
+        scope: Scope,
+        mailbox: Mailbox[i.SessionInput],
+    ) -> None:
+        reference: Reference | None = None
+        try:
+            with acquisition.scope:
+                reference = await self.source.acquire(session, scope, MailboxSink(mailbox, generation))
+        except ConnectionUnavailable as unavailable:
+            _report(mailbox, i.ConnectionUnavailable(generation, unavailable.error))
+        finally:
+            del self._acquiring[generation]
+            acquisition.done.set()
+        if reference is None:
+            return
+        if acquisition.scope.cancel_called:
+            # It came in the step in which it was given up: nobody else knows of it.
+            await reference.release()
+            return
+        self._references[generation] = reference
+        _report(mailbox, i.ConnectionAcquired(generation))
+
+    async def _release(self, generation: int, mailbox: Mailbox[i.SessionInput]) -> None:
+        acquisition = self._acquiring.get(generation)
+        if acquisition is not None:
+            acquisition.scope.cancel()
+            await acquisition.done.wait()
+        reference = self._references.pop(generation, None)
+        if reference is not None:
+            await reference.release()
+        _report(mailbox, i.ConnectionReleased(generation))
+
+
+def _report(mailbox: Mailbox[i.SessionInput], fact: i.SessionInput) -> None:
+    try:
+        mailbox.put(fact)
+    except ActorStopped:
+        log.debug("a report came after its session's actor ended", kind=type(fact).__name__)

@@ -1,0 +1,46 @@
+"""Where an outcome goes. A reply is a sink, not an event a task awaits: tasks woken in commit order publish out
+of order (`architecture rule 2`)."""
+
+from typing import Protocol, TypeAlias
+
+import attrs
+
+from runtime.refusal import Refusal
+from store.canonical.interaction import Interaction
+from store.canonical.session import Session
+from store.canonical.turn import Turn
+
+
+@attrs.frozen
+class SessionReply:
+    """Result of create, resume and close."""
+
+    session: Session
+    turn: Turn | None = None
+
+
+@attrs.frozen
+class TurnReply:
+    """Result of send and cancel."""
+
+    turn: Turn
+
+
+@attrs.frozen
+class InteractionReply:
+    """Result of respond."""
+
+    interaction: Interaction
+
+
+Outcome: TypeAlias = SessionReply | TurnReply | InteractionReply
+
+
+class ReplySink(Protocol):
+    """Takes the outcome of one command, once; a second one is ignored. Never waits, never raises."""
+
+    def deliver(self, outcome: Outcome, commit_seq: int) -> None:
+        """The command's result, which contains every commit up to `commit_seq`."""
+
+    def refuse(self, refusal: Refusal) -> None:
+        """The command's typed no."""

@@ -1,0 +1,274 @@
+"""The Session actor: drain, ask the machine, perform the effects. It decides nothing.
+
+Owns one life of a session's code; what outlives a crash (mailbox, live tail, link, timers) is in the cell. The
+commit is the one thing it waits for (`architecture rule 3`).
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import attrs
+import structlog
+import trio
+
+from runtime.actors.links import SessionLink
+from runtime.actors.lookup import Lookup
+from runtime.actors.replies import InteractionReply, ReplySink, SessionReply, TurnReply
+from runtime.actors.tails import TailRegistry
+from runtime.actors.timers import SessionTimers
+from runtime.actors.units import Segment, segments
+from runtime.lifecycle import effects as fx
+from runtime.lifecycle import inputs as i
+from runtime.lifecycle.link import Link
+from runtime.lifecycle.live_tail import Delta
+from runtime.lifecycle.session import decide
+from runtime.lifecycle.state import Context, Policy, SessionState, loaded_state
+from runtime.ports import IdentifierSource, WallClock
+from runtime.refusal import Refusal
+from store.canonical.change import (
+    Committed,
+    NotCommitted,
+    OutcomeUnknown,
+    Unit,
+    UnitOutcome,
+    publication_order,
+)
+from store.canonical.change import SessionState as StoredState
+from store.canonical.identifiers import SessionKey, TargetId
+from store.canonical.message import Message
+from store.canonical.session import Session
+from store.port import StoreReader, StoreWriter
+from supervisor.cell import Cell
+
+log = structlog.get_logger(__name__)
+
+
+class SessionHub(Protocol):
+    """The part of the event hub a session uses. Every call is one step and never waits."""
+
+    def publish_commit(self, committed: Committed) -> None:
+        """A durable unit, to all who follow it."""
+
+    def publish_deltas(self, session: Session, deltas: list[Delta]) -> None:
+        """Optimistic text."""
+
+    def publish_activity(self, session: Session, activity: fx.PublishActivity) -> None:
+        """A live observation."""
+
+
+@attrs.frozen
+class SessionServices:
+    """What every Session actor works with."""
+
+    writer: StoreWriter
+    reader: StoreReader
+    hub: SessionHub
+    tails: TailRegistry
+    clock: WallClock
+    identifiers: IdentifierSource
+    policy: Policy
+    target_refusal: Callable[[TargetId], Refusal | None]
+    count: Callable[[str], None]
+
+
+@attrs.frozen
+class SessionResources:
+    """What a session's cell keeps from life to life, besides its live tail."""
+
+    key: SessionKey
+    link: SessionLink
+    timers: SessionTimers
+
+
+SessionCell = Cell[i.SessionInput, SessionResources]
+
+
+class UnitNotCommitted(Exception):
+    """The store did not take a unit; the old state is certain, and the actor loads it again.
+
+    `code` is what the callers of the discarded commands are told: store.full or internal.
+    """
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code = code
+
+
+class SessionActor:
+    """One life of a session's code."""
+
+    def __init__(self, cell: SessionCell, services: SessionServices) -> None:
+        self._cell = cell
+        self._services = services
+        self._key = cell.extra.key
+        self._link = cell.extra.link
+        self._timers = cell.extra.timers
+        self._tail = services.tails.of(self._key)
+        self._lookup = Lookup(self._key, services.reader)
+        self._state: SessionState | None = None
+        self._effects: list[fx.Effect] = []
+
+    async def start(self) -> None:
+        """Load what is durable; after a crash, give up what the last life held and settle what it left."""
+        self._link.force_all("the session's actor restarted")
+        self._timers.disarm_all()
+        loaded = self._services.reader.load(self._key).value
+        if loaded is None:
+            return
+        for message in loaded.streaming_messages:
+            self._tail.open(message)
+        self._state = attrs.evolve(loaded_state(loaded), link=Link(generation=self._link.generation))
+        if loaded.active_turn is not None:
+            self.receive(i.Reloaded())
+            await self.flush()
+
+    def receive(self, message: i.SessionInput) -> None:
+        """Decide one input and remember its effects."""
+        state = self._state
+        if state is None:
+            if not isinstance(message, i.CreateSession):
+                self._refuse_unknown(message)
+                return
+            state = SessionState(session=message.session, link=Link(generation=self._link.generation))
+        elif isinstance(message, i.CreateSession):
+            self._effects.append(fx.Refuse(message.reply, Refusal("session.exists")))
+            return
+        context = Context(
+            now_ms=self._services.clock.now_ms(),
+            new_id=self._services.identifiers.new_id,
+            policy=self._services.policy,
+            target_refusal=self._services.target_refusal(state.session.agent_target_id),
+        )
+        self._state, effects = decide(state, self._lookup.enrich(message, state), context)
+        self._lookup.remember(effects)
+        self._effects.extend(effects)
+
+    async def flush(self) -> None:
+        """Perform the batch: each unit commits, then what follows from it is told (`architecture rule 2`)."""
+        effects, self._effects = self._effects, []
+        for segment in segments(effects):
+            if segment.writes:
+                await self._commit(segment)
+            else:
+                self._reply(segment, self._services.writer.head_commit_seq)
+            for effect in segment.after:
+                self._perform(effect)
+        self._lookup.forget()
+
+    def may_passivate(self) -> bool:
+        """Without a runtime, a turn, or a timer there is nothing that the store does not know."""
+        state = self._state
+        if self._link.held or len(self._timers):
+            return False
+        return state is None or (state.idle and state.link.phase == "absent" and not state.quarantined)
+
+    async def stop(self) -> None:
+        """The actor's end: its tail is empty, unless the daemon goes down in the middle of a turn."""
+        self._timers.disarm_all()
+        self._services.tails.forget(self._key)
+
+    async def _commit(self, segment: Segment) -> None:
+        """Submit the unit and wait for it: not cancellable, since nobody can take a commit back (rule 14)."""
+        unit = self._unit(segment)
+        released = trio.Event()
+        outcomes: list[UnitOutcome] = []
+
+        def complete(outcome: UnitOutcome) -> None:
+            outcomes.append(outcome)
+            if isinstance(outcome, Committed):
+                self._committed(segment, outcome)
+            released.set()
+
+        self._services.writer.submit(unit, complete)
+        with trio.CancelScope(shield=True):
+            await released.wait()
+        outcome = outcomes[0]
+        if isinstance(outcome, NotCommitted):
+            raise UnitNotCommitted(outcome.code, outcome.detail)
+        if isinstance(outcome, OutcomeUnknown):
+            raise UnitNotCommitted("store.unavailable", outcome.detail)
+
+    def _unit(self, segment: Segment) -> Unit:
+        assert self._state is not None
+        session = self._state.session
+        rows = [
+            self._tail.complete(row) if isinstance(row, Message) else row for row in segment.rows.values()
+        ]
+        return Unit(
+            session_key=self._key,
+            root_agent_session_id=session.root_agent_session_id,
+            rows=publication_order(rows),
+            session_state=StoredState(session.message_version, session.updated_at, self._state.counters),
+            claims_added=tuple(segment.claims),
+        )
+
+    def _committed(self, segment: Segment, committed: Committed) -> None:
+        """The completion step, run by the writer: replies first, then facts (`contract §2`, Order)."""
+        self._reply(segment, committed.commit_seq)
+        for row in committed.unit.rows:
+            if isinstance(row, Message):
+                self._settle_tail(row)
+        for effect in segment.opened:
+            self._tail.open(effect.message)
+        self._services.hub.publish_commit(committed)
+
+    def _settle_tail(self, row: Message) -> None:
+        if row.status != "streaming":
+            self._tail.close(row.message_id)
+        elif row.message_id in self._tail:
+            self._tail.revise(row)
+            self._tail.mark_written(row.message_id)
+
+    def _reply(self, segment: Segment, commit_seq: int) -> None:
+        for effect in segment.replies:
+            match effect:
+                case fx.ReplyTurn(to, turn):
+                    _sink(to).deliver(TurnReply(turn), commit_seq)
+                case fx.ReplySession(to, session, turn):
+                    _sink(to).deliver(SessionReply(session, turn), commit_seq)
+                case fx.ReplyInteraction(to, interaction):
+                    _sink(to).deliver(InteractionReply(interaction), commit_seq)
+                case fx.Refuse(to, refusal):
+                    _sink(to).refuse(refusal)
+                case _:
+                    raise AssertionError(f"{type(effect).__name__} is no reply")
+
+    def _perform(self, effect: fx.Effect) -> None:
+        assert self._state is not None
+        session = self._state.session
+        mailbox = self._cell.mailbox
+        match effect:
+            case fx.AppendText(message_id, text):
+                deltas = self._tail.append(message_id, text)
+                if deltas:
+                    self._services.hub.publish_deltas(session, deltas)
+            case fx.ReplaceText(message_id, text):
+                self._tail.replace(message_id, text)
+            case fx.TellConnection(generation, command):
+                self._link.tell(generation, command)
+            case fx.ArmTimer(timer, seconds):
+                self._timers.arm(timer, seconds, mailbox)
+            case fx.DisarmTimer(timer):
+                self._timers.disarm(timer)
+            case fx.PublishActivity():
+                self._services.hub.publish_activity(session, effect)
+            case fx.AcquireConnection(generation, wanted):
+                self._link.acquire(generation, wanted, self._state.scope, mailbox)
+            case fx.ReleaseConnection(generation):
+                self._link.release(generation, mailbox)
+            case fx.ForceConnection(generation, reason):
+                log.warning("a provider connection is forced", session=str(self._key), reason=reason)
+                self._link.force(generation, reason)
+            case fx.Count(what):
+                self._services.count(what)
+            case _:
+                raise AssertionError(f"{type(effect).__name__} is no effect to perform after a commit")
+
+    def _refuse_unknown(self, message: i.SessionInput) -> None:
+        reply = getattr(message, "reply", None)
+        if reply is not None:
+            _sink(reply).refuse(Refusal("session.not_found"))
+
+
+def _sink(to: object) -> ReplySink:
+    return to  # type: ignore[return-value]  # the machine hands a caller's sink back untouched

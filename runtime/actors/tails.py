@@ -1,0 +1,95 @@
+"""All live tails of the daemon in one place: reads lay them over rows, the flusher writes them behind.
+
+Owns the registry and the period of write-behind (`architecture rule 12`); the tails belong to their cells.
+"""
+
+from collections.abc import Iterator
+
+import attrs
+import structlog
+import trio
+
+from runtime.lifecycle.live_tail import LiveTail, TailLimits
+from store.canonical.change import StreamPiece
+from store.canonical.identifiers import SessionKey
+from store.canonical.message import Message
+from store.port import StoreWriter
+
+log = structlog.get_logger(__name__)
+
+
+class TailRegistry:
+    """The live tail of each session that has a cell."""
+
+    def __init__(self, limits: TailLimits) -> None:
+        self._limits = limits
+        self._tails: dict[SessionKey, LiveTail] = {}
+
+    def of(self, key: SessionKey) -> LiveTail:
+        """The session's tail; made when there is none."""
+        tail = self._tails.get(key)
+        if tail is None:
+            tail = self._tails[key] = LiveTail(self._limits)
+        return tail
+
+    def forget(self, key: SessionKey) -> None:
+        """The cell is gone; an empty tail goes with it."""
+        tail = self._tails.get(key)
+        if tail is not None and not len(tail):
+            del self._tails[key]
+
+    def lay_over(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Complete rows that still stream, in the step of the read that brought them (`architecture rule 13`)."""
+        return tuple(self._complete(row) if row.status == "streaming" else row for row in messages)
+
+    def streaming(self) -> Iterator[Message]:
+        """Each message that streams now, as it stands."""
+        for tail in self._tails.values():
+            yield from tail.snapshots()
+
+    def snapshot(self, key: SessionKey, message: Message) -> Message | None:
+        """That message as it stands, or None when it no longer streams."""
+        tail = self._tails.get(key)
+        return tail.complete(message) if tail is not None and message.message_id in tail else None
+
+    def take_unwritten(self) -> list[StreamPiece]:
+        """Everything the store does not have yet."""
+        return [piece for tail in self._tails.values() for piece in tail.take_unwritten()]
+
+    def _complete(self, row: Message) -> Message:
+        tail = self._tails.get(SessionKey(row.workspace_id, row.agent_session_id))
+        return row if tail is None else tail.complete(row)
+
+
+@attrs.define
+class Flusher:
+    """Writes live tails behind, every half period, with one flush in flight (promise 4)."""
+
+    tails: TailRegistry
+    writer: StoreWriter
+    write_behind_ms: int
+    failures: int = 0
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Flush until cancelled."""
+        task_status.started()
+        while True:
+            await trio.sleep(self.write_behind_ms / 2000)
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write what is unwritten now, and wait for it."""
+        pieces = self.tails.take_unwritten()
+        if not pieces:
+            return
+        done = trio.Event()
+
+        def complete(written: bool) -> None:
+            if not written:
+                # The row that ends the message carries the whole text; only a crash before it would lose this.
+                self.failures += 1
+                log.warning("streamed text was not written behind", pieces=len(pieces))
+            done.set()
+
+        self.writer.submit_pieces(pieces, complete)
+        await done.wait()

@@ -1,0 +1,51 @@
+"""The timers of one session, as tasks that report by message. They live in the cell and end with it."""
+
+from collections.abc import Callable
+
+import attrs
+import trio
+
+from runtime.lifecycle.inputs import SessionInput, Timer, TimerFired
+from supervisor.errors import ActorStopped
+from supervisor.mailbox import Mailbox
+
+
+@attrs.define(eq=False)
+class SessionTimers:
+    """At most one running timer for each name; arming again starts over."""
+
+    spawn: Callable[..., None]
+    _running: dict[Timer, trio.CancelScope] = attrs.field(factory=dict, init=False)
+
+    def arm(self, timer: Timer, seconds: float, mailbox: Mailbox[SessionInput]) -> None:
+        """Report TimerFired(timer) to the mailbox after so many seconds."""
+        self.disarm(timer)
+        scope = self._running[timer] = trio.CancelScope()
+        self.spawn(self._run, timer, scope, seconds, mailbox)
+
+    def disarm(self, timer: Timer) -> None:
+        """Forget that timer; one that is not running is forgotten already."""
+        scope = self._running.pop(timer, None)
+        if scope is not None:
+            scope.cancel()
+
+    def disarm_all(self) -> None:
+        """The actor ends or begins anew."""
+        for timer in list(self._running):
+            self.disarm(timer)
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    async def _run(
+        self, timer: Timer, scope: trio.CancelScope, seconds: float, mailbox: Mailbox[SessionInput]
+    ) -> None:
+        with scope:
+            await trio.sleep(seconds)
+        if scope.cancelled_caught or self._running.get(timer) is not scope:
+            return
+        del self._running[timer]
+        try:
+            mailbox.put(TimerFired(timer))
+        except ActorStopped:
+            return  # the actor has passivated: nothing waits for this any more

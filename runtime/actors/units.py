@@ -1,0 +1,84 @@
+"""From effects to units: which effects commit together, and what is done after each commit.
+
+Pure. A unit ends where something that must come after its rows is followed by further rows: text of a message
+that was just opened, a command to the provider, or an explicit `NewUnit` (`contract §5`, architecture rule 2).
+"""
+
+from collections.abc import Iterable
+
+import attrs
+
+from runtime.lifecycle import effects as fx
+from store.canonical.change import Row
+from store.canonical.claim import SubmitClaim
+
+_ROW_EFFECTS = (
+    fx.PersistSession,
+    fx.PersistTurn,
+    fx.PersistInteraction,
+    fx.OpenMessage,
+    fx.PersistMessage,
+    fx.AddClaim,
+)
+_REPLY_EFFECTS = (fx.ReplyTurn, fx.ReplySession, fx.ReplyInteraction, fx.Refuse)
+_ORDERED_AFTER_ROWS = (fx.AppendText, fx.ReplaceText, fx.TellConnection)
+
+
+@attrs.define
+class Segment:
+    """Rows that commit together, then replies, then the rest, in the order the machine wanted it."""
+
+    rows: dict[object, Row] = attrs.field(factory=dict)
+    """The newest row of each entity."""
+    opened: list[fx.OpenMessage] = attrs.field(factory=list)
+    claims: list[SubmitClaim] = attrs.field(factory=list)
+    replies: list[fx.Effect] = attrs.field(factory=list)
+    after: list[fx.Effect] = attrs.field(factory=list)
+    sealed: bool = False
+    """Something in `after` must not come later than rows that follow."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether there is anything to commit."""
+        return bool(self.rows or self.claims)
+
+
+def segments(effects: Iterable[fx.Effect]) -> list[Segment]:
+    """Group effects in order; see the module's rule."""
+    current = Segment()
+    result = [current]
+    for effect in effects:
+        if isinstance(effect, fx.NewUnit):
+            if current.writes or current.after:
+                current.sealed = True
+        elif isinstance(effect, _ROW_EFFECTS):
+            if current.sealed:
+                current = Segment()
+                result.append(current)
+            _add_row(current, effect)
+        elif isinstance(effect, _REPLY_EFFECTS):
+            current.replies.append(effect)
+        else:
+            current.after.append(effect)
+            if isinstance(effect, _ORDERED_AFTER_ROWS):
+                current.sealed = True
+    return result
+
+
+def _add_row(segment: Segment, effect: fx.Effect) -> None:
+    match effect:
+        case fx.PersistSession(session):
+            segment.rows["session"] = session
+        case fx.PersistTurn(turn):
+            segment.rows["turn", turn.turn_id] = turn
+        case fx.PersistInteraction(interaction):
+            segment.rows["interaction", interaction.turn_id, interaction.request_id] = interaction
+        case fx.OpenMessage(message):
+            segment.opened.append(effect)
+            segment.rows["message", message.message_id] = message
+        case fx.PersistMessage(message):
+            segment.rows["message", message.message_id] = message
+        case fx.AddClaim(claim):
+            segment.claims.append(claim)
+        case _:
+            raise AssertionError(f"{type(effect).__name__} writes no row")
