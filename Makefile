@@ -46,8 +46,8 @@ test: $(DEVELOPMENT_STAMP) ## run the tests that need nothing outside this folde
 	@$(BIN)/python -m pytest -q -m "not real_agent" $(ARGUMENTS)
 
 test-providers: $(DEVELOPMENT_STAMP) ## run the tests against a real agent (installs it into .cache with npm)
-	@$(BIN)/python -m tools.real_agent
-	@$(BIN)/python -m pytest -q -m real_agent $(ARGUMENTS)
+	@agent="$$($(BIN)/python -m tools.real_agent)" && \
+	  GREENROOM_REAL_AGENT="$$agent" $(BIN)/python -m pytest -q -m real_agent $(ARGUMENTS)
 
 simulate: $(DEVELOPMENT_STAMP) ## run seeded whole-service simulations with faults: SEEDS=200
 	@$(BIN)/greenroom simulate --seeds $(SEEDS) --json $(ARGUMENTS)

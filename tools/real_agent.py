@@ -2,7 +2,7 @@
 
 Owns `.cache/providers_real`: an npm install from tests/providers_real/package-lock.json, whose integrity hashes
 pin every byte and which names no registry host. It fails loudly when the agent cannot be installed: a check
-that quietly skips the real agent checks nothing.
+that quietly skips the real agent checks nothing. Tests read the path from GREENROOM_REAL_AGENT.
 """
 
 import hashlib
