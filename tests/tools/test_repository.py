@@ -63,7 +63,7 @@ def ci(tmp_path: Path):
     program.parent.mkdir()
 
     def run(failing: str) -> subprocess.CompletedProcess[str]:
-        program.write_text(f'#!/bin/sh\necho "ran $2" >> "{tmp_path}/steps"\n[ "$2" != "{failing}" ]\n')
+        program.write_text(f'#!/bin/sh\necho "ran $3" >> "{tmp_path}/steps"\n[ "$3" != "{failing}" ]\n')
         program.chmod(0o755)
         environment = {"PATH": f"{program.parent}:/usr/bin:/bin"}
         return subprocess.run(
