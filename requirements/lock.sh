@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 resolver=.cache/lock
 [ -x "$resolver/bin/uv" ] || {
   "${PYTHON:-python3}" -m venv "$resolver"
-  "$resolver/bin/python" -m pip install --quiet --disable-pip-version-check "uv==0.13.9"
+  "$resolver/bin/python" -m pip install -qq --disable-pip-version-check "uv==0.13.9"
 }
 compile() {
   output=$1
