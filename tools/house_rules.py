@@ -24,6 +24,7 @@ class Exemption(NamedTuple):
 ADAPTERS = (
     Exemption("supervisor/process_guard/*", "starts, watches and ends provider processes"),
     Exemption("store/connection.py", "opens the database file"),
+    Exemption("store/files.py", "renews the log and keeps a reserve for a full disk"),
     Exemption("store/writer.py", "owns the one writer thread"),
     Exemption("store/instance_lock.py", "locks the data folder for one daemon"),
     Exemption("store/migrations.py", "copies the database before a migration"),

@@ -20,7 +20,7 @@ _PINNED_FILES = (".npmrc", "package.json", "package-lock.json")
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 
 
-class AgentNotInstalledError(Exception):
+class AgentNotInstalled(Exception):
     """The real agent cannot be had on this machine; the message says why."""
 
 
@@ -33,9 +33,7 @@ def install(source: Path = SOURCE, installed: Path = INSTALLED) -> Path:
         stamp.touch()
     program = program_below(installed)
     if not program.is_file():
-        raise AgentNotInstalledError(
-            f"npm ci ended well, but {program} is missing: is this platform supported?"
-        )
+        raise AgentNotInstalled(f"npm ci ended well, but {program} is missing: is this platform supported?")
     return program
 
 
@@ -49,7 +47,7 @@ def program_below(installed: Path) -> Path:
 def _install_packages(source: Path, installed: Path) -> None:
     npm = shutil.which("npm")
     if npm is None:
-        raise AgentNotInstalledError("npm is not on PATH; the real agent is an npm package")
+        raise AgentNotInstalled("npm is not on PATH; the real agent is an npm package")
     shutil.rmtree(installed, ignore_errors=True)
     installed.mkdir(parents=True)
     for name in _PINNED_FILES:
@@ -63,7 +61,7 @@ def _install_packages(source: Path, installed: Path) -> None:
         check=False,
     )
     if finished.returncode != 0:
-        raise AgentNotInstalledError(
+        raise AgentNotInstalled(
             f"npm ci ended with {finished.returncode}:\n{finished.stdout}{finished.stderr}"
         )
 
@@ -72,7 +70,7 @@ def main() -> int:
     """Installs and prints the path; 1 with the reason on stderr when that is not possible."""
     try:
         print(install())
-    except AgentNotInstalledError as error:
+    except AgentNotInstalled as error:
         print(error, file=sys.stderr)
         return 1
     return 0

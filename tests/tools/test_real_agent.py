@@ -43,19 +43,19 @@ def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_it_is_red_without_npm(source: Path, installed: Path, npm):
-    with pytest.raises(real_agent.AgentNotInstalledError, match="npm is not on PATH"):
+    with pytest.raises(real_agent.AgentNotInstalled, match="npm is not on PATH"):
         real_agent.install(source, installed)
 
 
 def test_it_is_red_when_npm_fails(source: Path, installed: Path, npm):
     npm("print('no such version'); sys.exit(3)")
-    with pytest.raises(real_agent.AgentNotInstalledError, match=r"ended with 3(?s:.)*no such version"):
+    with pytest.raises(real_agent.AgentNotInstalled, match=r"ended with 3(?s:.)*no such version"):
         real_agent.install(source, installed)
 
 
 def test_it_is_red_when_the_program_did_not_come(source: Path, installed: Path, npm):
     npm("")
-    with pytest.raises(real_agent.AgentNotInstalledError, match="is missing"):
+    with pytest.raises(real_agent.AgentNotInstalled, match="is missing"):
         real_agent.install(source, installed)
 
 
