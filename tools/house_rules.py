@@ -126,6 +126,8 @@ REAL_TIME_TESTS = (
     Exemption("tests/providers_real/*", "drives a real agent"),
     Exemption("tests/supervisor/process_guard/*", "watches real child processes end"),
 )
+# A test module that names one of these runs its programs in virtual time.
+VIRTUAL_CLOCKS = {"MockClock", "explore"}
 MOCK_CLOCK_FIXTURES = {"autojump_clock", "mock_clock"}
 REAL_WAITS = {"time.sleep", "trio.sleep", "trio.sleep_until"}
 

@@ -193,9 +193,9 @@ def _check_waits_below(path: str, node: ast.AST) -> Iterator[Finding]:
 
 
 def _uses_virtual_clock(module: ast.Module) -> bool:
-    """True for a module that makes its own MockClock or puts one on every test."""
+    """True for a module that makes its own virtual clock or puts one on every test."""
     for node in ast.walk(module):
-        if isinstance(node, ast.Attribute | ast.Name) and _dotted(node).endswith("MockClock"):
+        if _dotted(node).rpartition(".")[2] in house_rules.VIRTUAL_CLOCKS:
             return True
         if isinstance(node, ast.Constant) and node.value in house_rules.MOCK_CLOCK_FIXTURES:
             return True
