@@ -1,0 +1,131 @@
+"""Fan-out: what a Session publishes goes, encoded once, to every subscription that follows it.
+
+The hub is an object, not a task: each call runs in the publisher's step and never waits (`architecture rule 11`).
+It owns the index of subscriptions; queues, gaps and replay belong to the subscription.
+"""
+
+from collections.abc import Iterator
+
+import attrs
+import trio
+
+from runtime.actors.tails import TailRegistry
+from runtime.api.subscription import Subscription
+from runtime.lifecycle.effects import PublishActivity
+from runtime.lifecycle.live_tail import Delta
+from runtime.wire import events
+from runtime.wire.encoding import encode_delta, encode_event
+from store.canonical.change import Committed
+from store.canonical.identifiers import SessionKey
+from store.canonical.session import Session
+from store.port import StoreReader, StoreWriter
+
+ANY_WORKSPACE = "*"
+
+
+@attrs.define(eq=False)
+class EventHub:
+    """All subscriptions of all clients."""
+
+    writer: StoreWriter
+    reader: StoreReader
+    tails: TailRegistry
+    max_server_frame_bytes: int
+    checkpoint_seconds: float
+    _by_workspace: dict[str, list[Subscription]] = attrs.field(factory=dict, init=False)
+
+    def add(self, subscription: Subscription) -> None:
+        """From this step on the subscription hears of everything new."""
+        self._by_workspace.setdefault(subscription.workspace_id, []).append(subscription)
+
+    def remove(self, subscription: Subscription) -> None:
+        """It hears nothing more; removing twice is harmless."""
+        listed = self._by_workspace.get(subscription.workspace_id, [])
+        if subscription in listed:
+            listed.remove(subscription)
+        if not listed:
+            self._by_workspace.pop(subscription.workspace_id, None)
+
+    def __len__(self) -> int:
+        return sum(len(listed) for listed in self._by_workspace.values())
+
+    def publish_commit(self, committed: Committed) -> None:
+        """A durable unit. One too large for a frame is stood in for by `session_reset` (`contract §5`)."""
+        unit = committed.unit
+        if not unit.rows:
+            return
+        body = committed.body
+        if len(body) > self.max_server_frame_bytes:
+            version = unit.session_state.message_version
+            body = encode_event(
+                events.SessionReset(
+                    commit_seq=committed.commit_seq,
+                    workspace_id=unit.session_key.workspace_id,
+                    agent_session_id=unit.session_key.agent_session_id,
+                    message_version=version,
+                )
+            )
+        for subscription in self._following(unit.session_key.workspace_id):
+            if subscription.wants(unit.session_key.agent_session_id, unit.root_agent_session_id):
+                subscription.commit(committed.commit_seq, body)
+
+    def publish_deltas(self, session: Session, deltas: list[Delta]) -> None:
+        """Optimistic text: numbered already, merged already, sent as it is to all alike."""
+        root = session.root_agent_session_id
+        wanted = [
+            subscription
+            for subscription in self._following(session.workspace_id)
+            if subscription.wants_deltas(session.agent_session_id, root)
+        ]
+        if not wanted:
+            return
+        for delta in deltas:
+            body = _delta_body(delta)
+            for subscription in wanted:
+                subscription.delta(delta.message, body)
+
+    def publish_activity(self, session: Session, activity: PublishActivity) -> None:
+        """A live observation of a session's runtime."""
+        root = session.root_agent_session_id
+        body = encode_event(
+            events.RuntimeActivity(
+                workspace_id=session.workspace_id,
+                agent_session_id=session.agent_session_id,
+                runtime_state=activity.runtime_state,
+                activity=activity.activity,
+                last_activity_at=session.runtime.last_activity_at,
+                occurred_at=activity.at_ms,
+            )
+        )
+        for subscription in self._following(session.workspace_id):
+            if subscription.wants(session.agent_session_id, root):
+                subscription.observation(body)
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Send checkpoints until cancelled: a quiet subscription learns how far the store has come."""
+        task_status.started()
+        while True:
+            await trio.sleep(self.checkpoint_seconds / 2)
+            head = self.writer.head_commit_seq
+            body = encode_event(events.Checkpoint(commit_seq=head))
+            for listed in list(self._by_workspace.values()):
+                for subscription in list(listed):
+                    subscription.checkpoint(head, body)
+
+    def _following(self, workspace_id: str) -> Iterator[Subscription]:
+        yield from self._by_workspace.get(workspace_id, ())
+        yield from self._by_workspace.get(ANY_WORKSPACE, ())
+
+
+def _delta_body(delta: Delta) -> bytes:
+    message = delta.message
+    assert message.turn_id is not None, "only messages of a turn stream"
+    return encode_delta(
+        SessionKey(message.workspace_id, message.agent_session_id),
+        message.turn_id,
+        message.message_id,
+        message.kind,
+        delta.field,
+        delta.delta_seq,
+        delta.text,
+    )

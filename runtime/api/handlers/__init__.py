@@ -1,0 +1,28 @@
+"""The methods of the contract, one function each, and the table that finds them. No domain logic: reads go to the
+store, commands to a mailbox, operations to a task."""
+
+from collections.abc import Callable
+from typing import Any
+
+from runtime.api.handlers import events, host, sessions, turns
+from runtime.api.requests_context import Handled, Request
+
+HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
+    "session/create": sessions.create,
+    "session/get": sessions.get,
+    "session/list": sessions.list_sessions,
+    "session/messages": sessions.messages,
+    "session/send": turns.send,
+    "session/resume": sessions.resume,
+    "session/close": sessions.close,
+    "turn/get": turns.get,
+    "turn/list": turns.list_turns,
+    "turn/cancel": turns.cancel,
+    "interaction/respond": turns.respond,
+    "interaction/list": turns.list_interactions,
+    "events/subscribe": events.subscribe,
+    "events/unsubscribe": events.unsubscribe,
+    "health/read": host.health,
+    "target/list": host.targets,
+}
+"""Every served method except `initialize`, which is the connection's own."""

@@ -1,0 +1,37 @@
+"""The host itself: health and targets."""
+
+from runtime.api.requests_context import Handled, Request
+from runtime.refusal import Refusal
+from runtime.wire import replies, requests
+
+
+def health(request: Request[requests.HealthReadParams]) -> Handled:
+    """`health/read`."""
+    request.sink.reply(request.services.health())
+    return None
+
+
+def targets(request: Request[requests.TargetListParams]) -> Handled:
+    """`target/list`: a read of what is known; it starts and probes nothing."""
+    params, services = request.params, request.services
+    listing = services.targets.listing()
+    start = _start(params.cursor, len(listing))
+    if start is None:
+        return Refusal(
+            "request.invalid", details={"path": "params.cursor", "problem": "is not a cursor of ours"}
+        )
+    end = start + params.limit
+    request.sink.reply(
+        replies.TargetListReply(
+            items=listing[start:end],
+            next_cursor=str(end) if end < len(listing) else None,
+            commit_seq=services.writer.head_commit_seq,
+        )
+    )
+    return None
+
+
+def _start(cursor: str | None, count: int) -> int | None:
+    if cursor is None:
+        return 0
+    return int(cursor) if cursor.isascii() and cursor.isdigit() and int(cursor) <= count else None

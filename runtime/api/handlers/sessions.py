@@ -1,0 +1,171 @@
+"""Sessions: create, resume and close as operations; get, list and messages as reads with the live tail laid over."""
+
+from functools import partial
+
+import attrs
+
+from runtime.api.handlers.submissions import claim_of, prompt_of
+from runtime.api.requests_context import ApiServices, Handled, Request
+from runtime.operations.create_session import NewSession
+from runtime.operations.operation import WatchedSink
+from runtime.refusal import Refusal
+from runtime.wire import replies, requests
+from runtime.wire.rows import session_list_item
+from store.canonical.identifiers import SessionId, SessionKey
+from store.canonical.session import Session
+from store.port import MessageQuery, SessionFilter
+
+DETAIL_TURNS = 50
+
+
+def create(request: Request[requests.SessionCreateParams]) -> Handled:
+    """`session/create`: admitted at once, checked and written by an operation task."""
+    params, services = request.params, request.services
+    if services.stopping():
+        return Refusal("shutdown.in_progress")
+    unsupported = _unsupported(params)
+    if unsupported is not None:
+        return unsupported
+    prompt = prompt_of(params.initial_content, None)
+    if isinstance(prompt, Refusal):
+        return prompt
+    session_id = params.agent_session_id or SessionId(services.identifiers.new_id())
+    key = SessionKey(params.workspace_id, session_id)
+    new = NewSession(
+        key=key,
+        target_id=params.agent_target_id,
+        claim=claim_of(request, "session/create", key, params.client_submit_id, params.initial_content),
+        cwd=params.cwd,
+        title=params.title or None,
+        settings=dict(params.settings or {}),
+        prompt=prompt,
+    )
+    mark = services.sessions.reference(key).place_mark(request.client)
+    services.start_operation(partial(services.create.run, new), request.sink, mark)
+    return None
+
+
+def resume(request: Request[requests.SessionResumeParams]) -> Handled:
+    """`session/resume`."""
+    services, key = request.services, request.params.session_key
+    refusal = _unknown(services, key)
+    if refusal is not None:
+        return refusal
+    mark = services.sessions.reference(key).place_mark(request.client)
+
+    async def body(sink: WatchedSink) -> None:
+        await services.runtimes.resume(key, request.params.mode == "fresh", mark, sink)
+
+    services.start_operation(body, request.sink, mark)
+    return None
+
+
+def close(request: Request[requests.SessionCloseParams]) -> Handled:
+    """`session/close`."""
+    services, key = request.services, request.params.session_key
+    refusal = _unknown(services, key)
+    if refusal is not None:
+        return refusal
+    mark = services.sessions.reference(key).place_mark(request.client)
+
+    async def body(sink: WatchedSink) -> None:
+        await services.runtimes.close(key, mark, sink)
+
+    services.start_operation(body, request.sink, mark)
+    return None
+
+
+def get(request: Request[requests.SessionGetParams]) -> Handled:
+    """`session/get`: never starts anything (RT-041)."""
+    params, services = request.params, request.services
+    read = services.reader.detail(params.session_key, DETAIL_TURNS)
+    if read.value is None:
+        return Refusal("session.not_found")
+    detail = read.value
+    if detail.session.deleted_at is not None:
+        return Refusal("session.deleted")
+    request.sink.reply(
+        replies.SessionGetReply(
+            session=observed(services, detail.session),
+            active_turn=detail.active_turn,
+            turns=detail.turns,
+            turns_cursor=detail.turns_cursor,
+            interactions=detail.interactions,
+            children=tuple(observed(services, child) for child in detail.children),
+            projection=params.projection,
+            commit_seq=read.commit_seq,
+        )
+    )
+    return None
+
+
+def list_sessions(request: Request[requests.SessionListParams]) -> Handled:
+    """`session/list`: roots, pinned first."""
+    params, services = request.params, request.services
+    which = SessionFilter(params.order, params.agent_target_id, params.active, params.pinned)
+    read = services.reader.sessions(params.workspace_id, which, params.cursor, params.limit)
+    items = tuple(
+        session_list_item(attrs.evolve(listed, session=observed(services, listed.session)))
+        for listed in read.value.items
+    )
+    request.sink.reply(
+        replies.SessionListReply(items=items, next_cursor=read.value.next_cursor, commit_seq=read.commit_seq)
+    )
+    return None
+
+
+def messages(request: Request[requests.SessionMessagesParams]) -> Handled:
+    """`session/messages`: rows of one transaction, with the live text laid over in the same step (ST-009..ST-011)."""
+    params, services = request.params, request.services
+    refusal = _unknown(services, params.session_key)
+    if refusal is not None:
+        return refusal
+    query = MessageQuery(
+        after_version=params.after_version,
+        before_sequence=params.before_sequence,
+        message_ids=params.message_ids,
+        include_retracted=params.include_retracted,
+        limit=params.limit,
+    )
+    read = services.reader.messages(params.session_key, query)
+    if read.value is None:
+        return Refusal("session.not_found")
+    window = read.value
+    request.sink.reply(
+        replies.SessionMessagesReply(
+            messages=services.tails.lay_over(window.messages),
+            has_more=window.has_more,
+            oldest_sequence=window.oldest_sequence,
+            message_version=window.message_version,
+            commit_seq=read.commit_seq,
+        )
+    )
+    return None
+
+
+def observed(services: ApiServices, session: Session) -> Session:
+    """The row with the live observation of its runtime."""
+    return attrs.evolve(session, runtime=services.runtime_of(session.key))
+
+
+def known(services: ApiServices, key: SessionKey) -> Session | Refusal:
+    """The session's row, or why there is none to work with."""
+    session = services.reader.session(key).value
+    if session is None:
+        return Refusal("session.not_found")
+    return Refusal("session.deleted") if session.deleted_at is not None else session
+
+
+def _unknown(services: ApiServices, key: SessionKey) -> Refusal | None:
+    found = known(services, key)
+    return found if isinstance(found, Refusal) else None
+
+
+def _unsupported(params: requests.SessionCreateParams) -> Refusal | None:
+    """What the contract names and this release does not do yet is refused, never ignored."""
+    for name in ("isolation", "initial_goal_control"):
+        if getattr(params, name) is not None:
+            return Refusal("capability.unsupported", details={"param": name})
+    if isinstance(params.rail_placement, requests.ProjectPlacement):
+        return Refusal("capability.unsupported", details={"param": "rail_placement"})
+    return None

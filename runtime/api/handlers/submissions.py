@@ -1,0 +1,46 @@
+"""From the parameters of a submit to its prompt and its claim: equal parameters have equal digests (RT-037)."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any, cast
+
+from runtime.api.requests_context import Request
+from runtime.lifecycle.inputs import Prompt
+from runtime.refusal import Refusal
+from runtime.wire.converter import unstructure
+from runtime.wire.encoding import canonical_json
+from store.canonical.claim import SubmitClaim, SubmitMethod
+from store.canonical.common import Json
+from store.canonical.identifiers import ClientSubmitId, SessionKey
+from store.canonical.message import ContentBlock, ImageBlock
+
+
+def prompt_of(content: Sequence[ContentBlock] | None, display_prompt: str | None) -> Prompt | Refusal | None:
+    """The prompt, or why a block cannot be taken: none is ever dropped (`contract §4`, attachments)."""
+    if content is None:
+        return None
+    if any(isinstance(block, ImageBlock) for block in content):
+        return Refusal("attachment.unsupported")
+    return Prompt(tuple(content), display_prompt)
+
+
+def claim_of(
+    request: Request[Any],
+    method: SubmitMethod,
+    key: SessionKey,
+    submit_id: ClientSubmitId,
+    content: Sequence[ContentBlock] | None,
+) -> SubmitClaim:
+    """The claim on this submit id; its scope is laid down where it is stored."""
+    canonical = method.encode() + b" " + canonical_json(request.params)
+    submitted = None if content is None else cast("Json", [unstructure(block) for block in content])
+    return SubmitClaim(
+        scope="session",
+        workspace_id=key.workspace_id,
+        agent_session_id=key.agent_session_id,
+        client_submit_id=submit_id,
+        method=method,
+        digest=sha256(canonical).hexdigest(),
+        created_at=request.services.clock.now_ms(),
+        content=submitted,
+    )

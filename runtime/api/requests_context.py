@@ -1,0 +1,90 @@
+"""What a handler gets: the request, its client, and the services of the API. Handlers keep nothing of it."""
+
+from collections.abc import Awaitable, Callable
+from typing import Generic, Protocol, TypeVar
+
+import attrs
+
+from runtime.actors.tails import TailRegistry
+from runtime.api.authentication import Principal
+from runtime.api.event_hub import EventHub
+from runtime.api.outbound_queue import OutboundQueue
+from runtime.api.request_sink import RequestSink
+from runtime.api.subscription import Subscription
+from runtime.lifecycle.inputs import SessionInput
+from runtime.operations.create_session import CreateOperation
+from runtime.operations.operation import WatchedSink
+from runtime.operations.session_runtime import SessionRuntimeOperations
+from runtime.ports import IdentifierSource, WallClock
+from runtime.refusal import Refusal
+from runtime.wire.limits import Limits
+from runtime.wire.replies import HealthReadReply
+from runtime.wire.rows import ServerInfo, Target
+from store.canonical.identifiers import SessionKey
+from store.canonical.session import SessionRuntime
+from store.port import StoreReader, StoreWriter
+from supervisor import PlaceMark
+from supervisor.directory import Directory
+
+P = TypeVar("P")
+
+
+class TargetListing(Protocol):
+    """The targets as clients see them."""
+
+    def listing(self) -> tuple[Target, ...]:
+        """All of them, in the order of the configuration (PR-006)."""
+
+
+@attrs.frozen
+class ApiServices:
+    """Everything the API serves from. Nothing here waits, except what runs as an operation."""
+
+    reader: StoreReader
+    writer: StoreWriter
+    hub: EventHub
+    tails: TailRegistry
+    sessions: Directory[SessionKey, SessionInput, object]
+    runtime_of: Callable[[SessionKey], SessionRuntime]
+    """The live observation that reads lay over a Session row."""
+    create: CreateOperation
+    runtimes: SessionRuntimeOperations
+    targets: TargetListing
+    health: Callable[[], HealthReadReply]
+    start_operation: Callable[[Callable[[WatchedSink], Awaitable[None]], RequestSink, PlaceMark], None]
+    limits: Limits
+    server_info: ServerInfo
+    clock: WallClock
+    identifiers: IdentifierSource
+    stopping: Callable[[], bool]
+
+
+class ClientView(Protocol):
+    """The client a handler works for."""
+
+    subscriptions: dict[int, Subscription]
+
+    @property
+    def principal(self) -> Principal:
+        """Who it is and what it may do."""
+
+    @property
+    def queue(self) -> OutboundQueue:
+        """The only way out."""
+
+    def next_subscription_id(self) -> int:
+        """A number unique on this connection."""
+
+
+@attrs.frozen
+class Request(Generic[P]):
+    """One admitted request."""
+
+    params: P
+    sink: RequestSink
+    client: ClientView
+    services: ApiServices
+
+
+Handled = Refusal | None
+"""None: the reply was given, or comes by the sink."""

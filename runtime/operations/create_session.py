@@ -1,0 +1,144 @@
+"""Creating a Session: the checks of the contract in their order, under the locks of both ids (`contract §4`).
+
+Owns what must be known about the world before a Session exists: submit id, session id, limits, target, working
+directory. What the Session then does is its own machine's.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import attrs
+
+from runtime.actors.replies import SessionReply
+from runtime.lifecycle.inputs import CreateSession, Prompt, SessionInput
+from runtime.operations.operation import WatchedSink
+from runtime.ports import WallClock
+from runtime.refusal import Refusal
+from store.canonical.claim import SubmitClaim
+from store.canonical.common import Settings, SettingSource
+from store.canonical.identifiers import SessionKey, TargetId
+from store.canonical.session import Session
+from store.port import StoreReader
+from supervisor.directory import Directory
+from supervisor.lifecycle_locks import LifecycleIdentity, LifecycleLocks
+
+
+class SessionTargets(Protocol):
+    """What creating needs to know of targets."""
+
+    def refusal_for(self, target_id: TargetId) -> Refusal | None:
+        """Why this target cannot take a session, if so."""
+
+    def provider_of(self, target_id: TargetId) -> str:
+        """Its provider family."""
+
+    def check_settings(self, target_id: TargetId, settings: Settings) -> Refusal | None:
+        """Whether its sessions know these settings."""
+
+
+class WorkDirectories(Protocol):
+    """The directories sessions work in: a port, since this is the file system."""
+
+    def is_directory(self, path: str) -> bool:
+        """Whether an absolute path names a directory that can be entered."""
+
+    def allocate(self, key: SessionKey) -> str:
+        """Make the directory of a session that was given none; the same one when repeated."""
+
+    def release(self, key: SessionKey) -> None:
+        """Take back a directory whose session did not come into being, if nothing is in it (RT-059)."""
+
+
+@attrs.frozen
+class NewSession:
+    """A create as asked for."""
+
+    key: SessionKey
+    target_id: TargetId
+    claim: SubmitClaim
+    cwd: str | None
+    title: str | None
+    settings: Settings
+    prompt: Prompt | None
+
+
+@attrs.frozen
+class CreateOperation:
+    """Creates Sessions."""
+
+    reader: StoreReader
+    sessions: Directory[SessionKey, SessionInput, object]
+    locks: LifecycleLocks
+    targets: SessionTargets
+    directories: WorkDirectories
+    clock: WallClock
+    sessions_max: int
+    deadline_seconds: float
+
+    async def run(self, new: NewSession, sink: WatchedSink) -> None:
+        """Answer with the Session and, if content was given, its first turn; start nothing."""
+        identities = (
+            LifecycleIdentity("session", new.key.workspace_id, new.key.agent_session_id),
+            LifecycleIdentity("submit", new.key.workspace_id, new.claim.client_submit_id),
+        )
+        holder = f"create session {new.key}"
+        async with self.locks.hold(*identities, holder=holder, deadline_seconds=self.deadline_seconds):
+            if self._answer_repeat(new, sink):
+                return
+            refusal = self._refusal(new)
+            if refusal is not None:
+                sink.refuse(refusal)
+                return
+            await self._create(new, sink)
+
+    def _answer_repeat(self, new: NewSession, sink: WatchedSink) -> bool:
+        """A known submit id: the same Session for equal parameters, a conflict for others (FC-23)."""
+        known = self.reader.workspace_claim(new.key.workspace_id, new.claim.client_submit_id).value
+        if known is None:
+            return False
+        read = self.reader.session(known.session_key)
+        if known.digest != new.claim.digest or read.value is None:
+            sink.refuse(Refusal("submit.conflict"))
+            return True
+        turn = self.reader.turn(known.session_key, known.turn_id).value if known.turn_id else None
+        sink.deliver(SessionReply(read.value, turn), read.commit_seq)
+        return True
+
+    def _refusal(self, new: NewSession) -> Refusal | None:
+        if self.reader.session(new.key).value is not None:
+            return Refusal("session.exists")
+        if self.reader.session_count() >= self.sessions_max:
+            return Refusal("limit.exceeded", details={"limit": "maxSessions"})
+        refusal = self.targets.refusal_for(new.target_id)
+        if refusal is not None:
+            return refusal
+        if new.cwd is not None and not self.directories.is_directory(new.cwd):
+            return Refusal("session.cwd_missing")
+        return self.targets.check_settings(new.target_id, new.settings)
+
+    async def _create(self, new: NewSession, sink: WatchedSink) -> None:
+        now_ms = self.clock.now_ms()
+        cwd = new.cwd or self.directories.allocate(new.key)
+        sources: Mapping[str, SettingSource] = dict.fromkeys(new.settings, "explicit")
+        session = Session(
+            workspace_id=new.key.workspace_id,
+            agent_session_id=new.key.agent_session_id,
+            agent_target_id=new.target_id,
+            provider=self.targets.provider_of(new.target_id),
+            cwd=cwd,
+            created_at=now_ms,
+            updated_at=now_ms,
+            title=new.title,
+            title_source="user" if new.title else "none",
+            settings=new.settings,
+            settings_source=sources,
+        )
+        workspace_claim = attrs.evolve(new.claim, scope="workspace")
+        session_claim = attrs.evolve(new.claim, scope="session")
+        command = CreateSession(sink, session, workspace_claim, session_claim, new.prompt)
+        try:
+            self.sessions.reference(new.key).tell(command)
+            await sink.answered.wait()
+        finally:
+            if new.cwd is None and self.reader.session(new.key).value is None:
+                self.directories.release(new.key)

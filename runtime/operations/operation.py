@@ -1,0 +1,57 @@
+"""What every operation task shares: its place among its client's commands, its deadline, and its one answer."""
+
+from collections.abc import Awaitable, Callable
+
+import attrs
+import structlog
+import trio
+
+from runtime.actors.replies import Outcome, ReplySink
+from runtime.refusal import Refusal
+from supervisor.errors import LifecycleTimeout, MailboxFull
+from supervisor import PlaceMark
+
+log = structlog.get_logger(__name__)
+
+OVERLOADED_RETRY_MS = 250
+
+
+@attrs.define(eq=False)
+class WatchedSink:
+    """Passes the outcome on to the client in the step it is given, and lets the operation wait for it."""
+
+    sink: ReplySink
+    answered: trio.Event = attrs.field(factory=trio.Event)
+
+    def deliver(self, outcome: Outcome, commit_seq: int) -> None:
+        """The result."""
+        self.sink.deliver(outcome, commit_seq)
+        self.answered.set()
+
+    def refuse(self, refusal: Refusal) -> None:
+        """The typed no."""
+        self.sink.refuse(refusal)
+        self.answered.set()
+
+
+async def run_operation(
+    body: Callable[[WatchedSink], Awaitable[None]],
+    sink: ReplySink,
+    mark: PlaceMark,
+    deadline_seconds: float,
+) -> None:
+    """Run an operation to its answer. However it ends, its mark is released and its caller told (rule 16)."""
+    watched = WatchedSink(sink)
+    try:
+        with trio.move_on_after(deadline_seconds):
+            await body(watched)
+            await watched.answered.wait()
+    except LifecycleTimeout as timeout:
+        log.warning("an operation could not take its lifecycle locks", reason=str(timeout))
+    except MailboxFull:
+        watched.refuse(Refusal("overloaded", retry_after_ms=OVERLOADED_RETRY_MS))
+    finally:
+        mark.release()
+        if not watched.answered.is_set():
+            # What was told to a session is not taken back: its outcome is a fact that is read later.
+            watched.refuse(Refusal("provider.timeout", delivery="unknown"))
