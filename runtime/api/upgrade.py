@@ -1,0 +1,72 @@
+"""Whether a request may become a WebSocket, decided on its head alone. Pure.
+
+Owns the rules of the upgrade (RFC 6455 §4.2.1) and of our subprotocols (contract §2): `greenroom.v1` is the one that
+is selected; `greenroom.v1.bearer.TOKEN` carries a browser's token and is never echoed. Answering is the transport's.
+"""
+
+import base64
+import binascii
+
+import attrs
+
+from runtime.api.http_exchange import HttpResponse, RequestHead, refusal
+
+WEBSOCKET_PATH = "/v1/ws"
+SUBPROTOCOL = "greenroom.v1"
+BEARER_SUBPROTOCOL_PREFIX = "greenroom.v1.bearer."
+_WEBSOCKET_VERSION = "13"
+_KEY_BYTES = 16
+
+
+@attrs.frozen
+class Upgrade:
+    """An upgrade that may be answered with 101."""
+
+    head: RequestHead
+    subprotocol: str | None
+    """What the answer selects: `greenroom.v1`, or None for a client that offered nothing and speaks v1 anyway."""
+
+
+def bearer_token(head: RequestHead) -> str | None:
+    """The token a request carries: by `Authorization`, else by subprotocol; None when missing or ambiguous."""
+    if head.values(b"authorization"):
+        scheme, _, token = (head.value(b"authorization") or "").partition(" ")
+        return token.strip() if scheme.lower() == "bearer" else None
+    offered = [
+        name.removeprefix(BEARER_SUBPROTOCOL_PREFIX)
+        for name in head.tokens(b"sec-websocket-protocol")
+        if name.startswith(BEARER_SUBPROTOCOL_PREFIX)
+    ]
+    return offered[0] if len(offered) == 1 else None
+
+
+def check_upgrade(head: RequestHead) -> Upgrade | HttpResponse:
+    """The upgrade a GET of the WebSocket path asks for, or the refusal: 426 when it asks for none or for another
+    version, 400 when it asks badly."""
+    upgrades = [name.lower() for name in head.tokens(b"upgrade")]
+    if "websocket" not in upgrades:
+        return refusal(426, ("Upgrade", "websocket"))
+    if head.value(b"sec-websocket-version") != _WEBSOCKET_VERSION:
+        missing = not head.values(b"sec-websocket-version")
+        return refusal(400 if missing else 426, ("Sec-WebSocket-Version", _WEBSOCKET_VERSION))
+    if (
+        upgrades != ["websocket"]
+        or head.http_version != "1.1"
+        or "upgrade" not in (name.lower() for name in head.tokens(b"connection"))
+        or not _is_key(head.value(b"sec-websocket-key"))
+        or head.values(b"content-length")
+        or head.values(b"transfer-encoding")
+    ):
+        return refusal(400)
+    offered = head.tokens(b"sec-websocket-protocol")
+    if SUBPROTOCOL in offered:
+        return Upgrade(head, SUBPROTOCOL)
+    # A client that names protocols and not ours speaks something else; one that names none is taken at its word.
+    return Upgrade(head, None) if not offered else refusal(400)
+
+
+def _is_key(value: str | None) -> bool:
+    try:
+        return value is not None and len(base64.b64decode(value, validate=True)) == _KEY_BYTES
+    except (binascii.Error, ValueError):
+        return False
