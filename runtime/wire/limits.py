@@ -1,0 +1,111 @@
+"""Every bound of the service: its name, its unit and its default (`contract §1`).
+
+The configuration takes them from `[limits]` under the same names, `initialize` shows them. Units are last in the
+names: `...Bytes`, `...Ms` (integers) and `...Seconds` (fractions allowed); the rest are counts.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias
+
+import attrs
+
+from runtime.wire.constraints import AtLeast
+
+KIB = 1024
+MIB = 1024 * KIB
+GIB = 1024 * MIB
+
+Positive: TypeAlias = Annotated[int, AtLeast(1)]
+NotNegative: TypeAlias = Annotated[int, AtLeast(0)]
+Seconds: TypeAlias = Annotated[float, AtLeast(0)]
+
+
+@attrs.frozen
+class RestartLimit:
+    """How often something may be restarted before it is given up."""
+
+    count: NotNegative
+    period_seconds: Seconds
+
+
+@attrs.frozen(kw_only=True)
+class Limits:
+    """The bounds in force."""
+
+    max_frame_bytes: Positive = 16 * MIB
+    """The largest frame taken from a client; a larger one closes the connection with 1009."""
+    max_server_frame_bytes: Positive = 8 * MIB
+    """The largest event sent; `session_reset` stands in for a larger commit."""
+    max_provider_line_bytes: Positive = 32 * MIB
+    """The longest line taken from a provider; a longer one is discarded."""
+    max_page_bytes: Positive = 4 * MIB
+    """A page ends here, whatever its `limit`."""
+    max_delta_bytes: Positive = 64 * KIB
+    """The longest text of one delta."""
+    max_message_bytes: Positive = 4 * MIB
+    """The longest text of one message; the rest is cut and the message marked `truncated`."""
+    message_update_interval_ms: Positive = 100
+    """At most one row per streaming message and interval, where its content changes otherwise than by deltas."""
+    write_behind_ms: Positive = 250
+    """How much streamed text a crash may lose."""
+    max_sessions: Positive = 100_000
+    max_live_connections: Positive = 64
+    """Provider connections alive at once."""
+    max_concurrent_starts: Positive = 8
+    """Provider processes being started at once."""
+    admission_wait_seconds: Seconds = 60.0
+    """How long a turn waits for a live connection before it fails with `limit.exceeded`."""
+    sessions_per_connection: Mapping[str, Positive] = attrs.field(
+        factory=lambda: {"codex": 16, "claude": 1, "acp": 1}
+    )
+    """How many sessions share one provider process, by provider."""
+    connection_drain_seconds: Seconds = 60.0
+    """How long the others on a condemned connection may go on with their turns."""
+    max_provider_discard_bytes: Positive = 32 * MIB
+    """How much is discarded while the end of an overlong line is looked for, before the connection goes."""
+    max_provider_noise_bytes: Positive = 10 * MIB
+    """How much output that is no protocol one connection may write."""
+    session_lane_messages: Positive = 1024
+    """Commands waiting in one session; more are answered `overloaded`."""
+    session_lane_bytes: Positive = 8 * MIB
+    """Provider output waiting in one session before its connection stops reading."""
+    session_restarts: RestartLimit = RestartLimit(3, 60.0)
+    """Restarts of one session's actor before it is quarantined."""
+    hello_timeout_seconds: Seconds = 10.0
+    """How long a connection may take to `initialize`."""
+    idle_release_seconds: Seconds = 1800.0
+    """An idle session gives up its provider after this time."""
+    initialize_timeout_seconds: Seconds = 60.0
+    """How long a provider may take to shake hands."""
+    cancel_grace_seconds: Seconds = 10.0
+    """How long a provider may take to obey a cancel before it is forced."""
+    turn_reconcile_seconds: Seconds = 60.0
+    """Silence after which the provider is asked how a turn stands."""
+    guide_timeout_seconds: Seconds = 15.0
+    respond_timeout_seconds: Seconds = 15.0
+    """How long the delivery of an answer may take."""
+    side_open_timeout_seconds: Seconds = 20.0
+    side_owner_grace_seconds: Seconds = 2.0
+    """How long a Side outlives the connection of its owner."""
+    max_side_tombstones: Positive = 1024
+    """How many ended Sides are remembered."""
+    lifecycle_timeout_seconds: Seconds = 30.0
+    """How long opening, closing, resuming or deleting may take."""
+    client_send_deadline_seconds: Seconds = 10.0
+    """How long one write to a client may take."""
+    client_queue_bytes: Positive = 8 * MIB
+    """What may wait for one client."""
+    ping_seconds: Seconds = 20.0
+    max_in_flight_requests: Positive = 256
+    """Unanswered requests of one connection."""
+    checkpoint_seconds: Seconds = 10.0
+    """A subscription hears of the head at least this often while other commits pass by."""
+    commit_log_max_age_seconds: Seconds = 604_800.0
+    commit_log_max_count: Positive = 1_000_000
+    commit_log_max_bytes: Positive = GIB
+    store_reserve_bytes: NotNegative = 16 * MIB
+    """Kept free for stops and settlements on a full disk."""
+    max_attachment_bytes: Positive = 10 * MIB
+    max_attachments_per_prompt: Positive = 8
+    shutdown_grace_seconds: Seconds = 10.0
+    """How long a clean stop may take."""

@@ -1,0 +1,276 @@
+"""The table of methods: what each takes, answers and may refuse, and who may call it (`contract §4`).
+
+Owns the names: those served, those the contract names and this server does not serve yet, and those reserved.
+Holds no handler; dispatch binds them by name.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+import attrs
+
+from runtime.refusal import Refusal
+from runtime.wire import replies, requests
+from runtime.wire.replies import TokenScope
+
+COMMON_REFUSALS = (
+    "request.invalid",
+    "auth.forbidden",
+    "protocol.uninitialized",
+    "overloaded",
+    "store.unavailable",
+    "shutdown.in_progress",
+    "internal",
+)
+"""What any method may be refused with; not repeated in the table."""
+
+_SESSION = ("session.not_found", "session.deleted")
+_COMMAND = (*_SESSION, "session.quarantined", "store.full", "capability.unsupported")
+_PROVIDER = (
+    "provider.unavailable",
+    "provider.auth_required",
+    "provider.rejected",
+    "provider.timeout",
+    "provider.lost",
+    "provider.protocol",
+)
+_CONTENT = ("request.too_large", "attachment.unsupported", "attachment.not_found")
+
+
+@attrs.frozen
+class Method:
+    """One method served."""
+
+    name: str
+    summary: str
+    params: type
+    result: type
+    scope: TokenScope
+    """The least a token must have."""
+    needs_workspace: bool = True
+    """Whether `workspaceId` is required."""
+    session_addressed: bool = False
+    """Whether it names one session: such requests of one connection take effect in arrival order (`contract §2`)."""
+    refusals: tuple[str, ...] = ()
+    """Codes it may be refused with besides the common ones."""
+
+
+_TABLE = (
+    Method(
+        "initialize",
+        "Open the connection; the first request.",
+        requests.InitializeParams,
+        replies.InitializeReply,
+        "read",
+        needs_workspace=False,
+        refusals=("protocol.unsupported",),
+    ),
+    Method(
+        "session/create",
+        "Create a session, with its first prompt or without.",
+        requests.SessionCreateParams,
+        replies.SessionCreateReply,
+        "control",
+        refusals=(
+            "submit.conflict",
+            "session.exists",
+            "session.deleted",
+            "session.cwd_missing",
+            "target.not_found",
+            "target.disabled",
+            "settings.invalid",
+            "capability.unsupported",
+            *_CONTENT,
+            "limit.exceeded",
+            "store.full",
+        ),
+    ),
+    Method(
+        "session/get",
+        "Read a session, its newest turns and its pending interactions.",
+        requests.SessionGetParams,
+        replies.SessionGetReply,
+        "read",
+        session_addressed=True,
+        refusals=_SESSION,
+    ),
+    Method(
+        "session/list",
+        "List the root sessions of a workspace.",
+        requests.SessionListParams,
+        replies.SessionListReply,
+        "read",
+    ),
+    Method(
+        "session/messages",
+        "Read messages of a session: what changed, a window, or by id.",
+        requests.SessionMessagesParams,
+        replies.SessionMessagesReply,
+        "read",
+        session_addressed=True,
+        refusals=_SESSION,
+    ),
+    Method(
+        "session/send",
+        "Start a turn with a prompt.",
+        requests.SessionSendParams,
+        replies.TurnReply,
+        "control",
+        session_addressed=True,
+        refusals=(*_COMMAND, "session.busy", "session.not_resumable", "submit.conflict", *_CONTENT),
+    ),
+    Method(
+        "session/close",
+        "End the session's runtime; a running turn first.",
+        requests.SessionCloseParams,
+        replies.SessionReply,
+        "control",
+        session_addressed=True,
+        refusals=(*_SESSION, "store.full", "capability.unsupported", "provider.timeout"),
+    ),
+    Method(
+        "session/resume",
+        "Make the session live now.",
+        requests.SessionResumeParams,
+        replies.SessionReply,
+        "control",
+        session_addressed=True,
+        refusals=(
+            *_SESSION,
+            "session.busy",
+            "session.not_resumable",
+            "session.cwd_missing",
+            "target.not_found",
+            "target.disabled",
+            "capability.unsupported",
+            *_PROVIDER,
+            "limit.exceeded",
+            "store.full",
+        ),
+    ),
+    Method(
+        "turn/get",
+        "Read one turn.",
+        requests.TurnGetParams,
+        replies.TurnReply,
+        "read",
+        session_addressed=True,
+        refusals=(*_SESSION, "turn.not_found"),
+    ),
+    Method(
+        "turn/list",
+        "List the turns of a session, newest first.",
+        requests.TurnListParams,
+        replies.TurnListReply,
+        "read",
+        session_addressed=True,
+        refusals=_SESSION,
+    ),
+    Method(
+        "turn/cancel",
+        "Stop exactly this turn.",
+        requests.TurnCancelParams,
+        replies.TurnReply,
+        "control",
+        session_addressed=True,
+        refusals=(*_SESSION, "turn.not_found", "capability.unsupported"),
+    ),
+    Method(
+        "interaction/respond",
+        "Answer a pending interaction.",
+        requests.InteractionRespondParams,
+        replies.InteractionReply,
+        "control",
+        session_addressed=True,
+        refusals=(
+            *_SESSION,
+            "session.quarantined",
+            "turn.not_found",
+            "interaction.not_found",
+            "interaction.not_pending",
+            "interaction.unsupported_answer",
+            "provider.rejected",
+            "provider.timeout",
+            "provider.lost",
+            "store.full",
+        ),
+    ),
+    Method(
+        "interaction/list",
+        "List the interactions of a workspace.",
+        requests.InteractionListParams,
+        replies.InteractionListReply,
+        "read",
+    ),
+    Method(
+        "events/subscribe",
+        "Hear of what happens.",
+        requests.EventsSubscribeParams,
+        replies.EventsSubscribeReply,
+        "read",
+        refusals=("limit.exceeded",),
+    ),
+    Method(
+        "events/unsubscribe",
+        "End a subscription.",
+        requests.EventsUnsubscribeParams,
+        replies.VoidReply,
+        "read",
+        needs_workspace=False,
+    ),
+    Method(
+        "health/read",
+        "Read how the service is.",
+        requests.HealthReadParams,
+        replies.HealthReadReply,
+        "read",
+        needs_workspace=False,
+    ),
+    Method(
+        "target/list",
+        "List the agents that can be talked to.",
+        requests.TargetListParams,
+        replies.TargetListReply,
+        "read",
+        needs_workspace=False,
+    ),
+)
+
+METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _TABLE})
+"""Every method served, by name."""
+
+UNBUILT_METHODS = frozenset(
+    {
+        *("turn/guide", "turn/editRetry", "editRetry/recover", "operation/get", "goal/control", "goal/get"),
+        *("session/rename", "session/pin", "session/updateSettings", "session/search", "session/fork"),
+        *("session/delete", "session/restore", "session/purge", "session/listDeleted"),
+        *("attachment/put", "attachment/get"),
+        *("side/capabilities", "side/open", "side/send", "side/cancel", "side/respond", "side/close"),
+        *("side/get", "side/list", "surface/dispose", "surface/attach"),
+        *("provider/status", "provider/models", "provider/skills", "provider/usage", "workspace/list"),
+        *("events/update", "metrics/read", "debug/session", "fault/inject", "fault/list", "fault/clear"),
+    }
+)
+"""Named in the contract's table and not served yet."""
+
+RESERVED_METHODS = frozenset(
+    {"host/observationGap", "host/interactionReadiness", "session/sections", "target/setEnabled"}
+)
+RESERVED_PREFIXES = ("project/", "prompt/", "preference/", "recording/", "replay/")
+"""To come within v1 (`contract §4`)."""
+
+
+def find_method(name: str) -> Method | Refusal:
+    """The method of this name; for a name of the contract that is not served, and for any other, why not."""
+    method = METHODS.get(name)
+    if method is not None:
+        return method
+    if name in UNBUILT_METHODS or name in RESERVED_METHODS or name.startswith(RESERVED_PREFIXES):
+        return Refusal("capability.unsupported")
+    return Refusal("request.unknown_method")
+
+
+def all_refusals(method: Method) -> Iterator[str]:
+    """Every code this method may be refused with, the common ones last."""
+    yield from method.refusals
+    yield from (code for code in COMMON_REFUSALS if code not in method.refusals)

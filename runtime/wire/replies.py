@@ -1,0 +1,202 @@
+"""What a method answers with: one result class for each shape. Refusals are in `runtime.wire.errors`.
+
+`commit_seq` stands in every result of a read or command: the result contains every commit up to it
+(`contract §4`).
+"""
+
+from typing import Literal, TypeAlias
+
+import attrs
+
+from runtime.wire.limits import Limits
+from runtime.wire.rows import (
+    Count,
+    HealthProblem,
+    Interaction,
+    LiveCounts,
+    Message,
+    Queues,
+    ServerCapabilities,
+    ServerInfo,
+    Session,
+    SessionKey,
+    SessionListItem,
+    StoreHealth,
+    SweeperHealth,
+    Target,
+    Turn,
+)
+
+TokenScope = Literal["read", "control", "admin"]
+
+
+@attrs.frozen(kw_only=True)
+class InitializeReply:
+    """The connection is open."""
+
+    protocol_version: int
+    store_id: str
+    """Names the database: numbers of commits mean nothing in another one."""
+    server_info: ServerInfo
+    capabilities: ServerCapabilities
+    scope: TokenScope
+    """What the token allows."""
+    limits: Limits
+
+
+@attrs.frozen(kw_only=True)
+class VoidReply:
+    """Done."""
+
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class SessionCreateReply:
+    """The session is durable, and with it the turn of its first prompt."""
+
+    session: Session
+    turn: Turn | None = None
+    """Left out when no content was given."""
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class SessionReply:
+    """The session as it stands."""
+
+    session: Session
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class SessionGetReply:
+    """A session with what a client needs to show it."""
+
+    session: Session
+    active_turn: Turn | None
+    turns: tuple[Turn, ...]
+    """The newest, newest first."""
+    turns_cursor: str | None
+    """Where `turn/list` goes on."""
+    interactions: tuple[Interaction, ...]
+    """All pending ones of it and its descendants, and those of the turns returned."""
+    children: tuple[Session, ...]
+    projection: Literal["full", "summary"]
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class SessionListReply:
+    """One page of sessions."""
+
+    items: tuple[SessionListItem, ...]
+    next_cursor: str | None
+    """Null at the end."""
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class SessionMessagesReply:
+    """Messages, ascending in the asked direction's order."""
+
+    messages: tuple[Message, ...]
+    has_more: bool
+    """Whether there are more in the asked direction."""
+    oldest_sequence: int | None
+    """The lowest `sequence` of the messages returned."""
+    message_version: Count
+    """The session's newest version."""
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class TurnReply:
+    """The turn as it stands."""
+
+    turn: Turn
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class TurnListReply:
+    """One page of turns, newest first."""
+
+    items: tuple[Turn, ...]
+    next_cursor: str | None
+    """Null at the end."""
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class InteractionReply:
+    """The interaction as it stands."""
+
+    interaction: Interaction
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class InteractionListReply:
+    """One page of interactions."""
+
+    items: tuple[Interaction, ...]
+    next_cursor: str | None
+    """Null at the end."""
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class EventsSubscribeReply:
+    """The subscription stands; its events follow this reply."""
+
+    subscription_id: Count
+    """Unique on this connection."""
+    commit_seq: Count
+    """The head. Replayed commits end here, live ones begin after it."""
+    gap: bool
+    """True when what came after `afterCommitSeq` cannot be replayed: read again."""
+
+
+@attrs.frozen(kw_only=True)
+class TargetListReply:
+    """One page of targets."""
+
+    items: tuple[Target, ...]
+    next_cursor: str | None
+    """Null at the end."""
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class HealthReadReply:
+    """How the service is."""
+
+    status: Literal["ok", "degraded", "failing"]
+    problems: tuple[HealthProblem, ...]
+    store: StoreHealth
+    live: LiveCounts
+    queues: Queues
+    """How much waits in each named queue."""
+    sweeper: SweeperHealth
+    quarantined: tuple[SessionKey, ...]
+    """Sessions that are readable and closed to commands until `session/resume`."""
+    commit_seq: Count
+
+
+Reply: TypeAlias = (
+    InitializeReply
+    | VoidReply
+    | SessionCreateReply
+    | SessionReply
+    | SessionGetReply
+    | SessionListReply
+    | SessionMessagesReply
+    | TurnReply
+    | TurnListReply
+    | InteractionReply
+    | InteractionListReply
+    | EventsSubscribeReply
+    | TargetListReply
+    | HealthReadReply
+)

@@ -1,0 +1,239 @@
+"""The rows of the contract: those of `store.canonical` as they are, and what exists on the wire alone.
+
+Every row carries `workspace_id` and `agent_session_id` (`contract §3`). Times are integer milliseconds since the
+epoch; sizes are bytes.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeAlias
+
+import attrs
+
+from runtime.wire.constraints import AtLeast
+from store.canonical.change import Row as Row
+from store.canonical.common import Settings as Settings
+from store.canonical.common import TurnError as TurnError
+from store.canonical.common import Usage as Usage
+from store.canonical.identifiers import SessionId, TargetId, TurnId, WorkspaceId
+from store.canonical.identifiers import SessionKey as SessionKey
+from store.canonical.interaction import Answer as Answer
+from store.canonical.interaction import ApprovalInput as ApprovalInput
+from store.canonical.interaction import Interaction as Interaction
+from store.canonical.interaction import InteractionInput as InteractionInput
+from store.canonical.interaction import OptionAnswer as OptionAnswer
+from store.canonical.interaction import PlanInput as PlanInput
+from store.canonical.interaction import Question as Question
+from store.canonical.interaction import QuestionAnswer as QuestionAnswer
+from store.canonical.interaction import QuestionInput as QuestionInput
+from store.canonical.interaction import QuestionOption as QuestionOption
+from store.canonical.interaction import RedactedAnswer as RedactedAnswer
+from store.canonical.message import ContentBlock as ContentBlock
+from store.canonical.message import ImageBlock as ImageBlock
+from store.canonical.message import Message as Message
+from store.canonical.message import NoticeBlock as NoticeBlock
+from store.canonical.message import PlanBlock as PlanBlock
+from store.canonical.message import PlanEntry as PlanEntry
+from store.canonical.message import ResourceLinkBlock as ResourceLinkBlock
+from store.canonical.message import TextBlock as TextBlock
+from store.canonical.message import ToolCall as ToolCall
+from store.canonical.message import ToolOutput as ToolOutput
+from store.canonical.session import Session as Session
+from store.canonical.session import SessionCapabilities as SessionCapabilities
+from store.canonical.turn import Turn as Turn
+from store.canonical.turn import TurnPhase
+from store.port import ListedSession
+from store.port import StoreHealth as StoreHealth
+
+Count: TypeAlias = Annotated[int, AtLeast(0)]
+SettingValue: TypeAlias = str | bool
+
+
+# --- lists of sessions ----------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class SessionActivity:
+    """What a list tells of a session at a glance."""
+
+    turn_id: TurnId | None
+    """The turn that is not settled yet."""
+    phase: TurnPhase | None
+    pending_interactions: Count
+    """Of this session and its descendants."""
+
+
+@attrs.frozen
+class SessionListItem(Session):
+    """A Session row with its activity."""
+
+    activity: SessionActivity = attrs.field(kw_only=True)
+
+
+def session_list_item(listed: ListedSession) -> SessionListItem:
+    """The list item of a session as the store lists it."""
+    turn = listed.active_turn
+    activity = SessionActivity(
+        turn_id=turn.turn_id if turn else None,
+        phase=turn.phase if turn else None,
+        pending_interactions=listed.pending_interactions,
+    )
+    row = {field.name: getattr(listed.session, field.name) for field in attrs.fields(Session)}
+    return SessionListItem(**row, activity=activity)
+
+
+# --- goals, operations and Sides ------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Goal:
+    """What a session works towards beyond single turns."""
+
+    workspace_id: WorkspaceId
+    agent_session_id: SessionId
+    objective: str
+    status: str
+    revision: Count
+    sync: str
+    operation_id: str | None
+
+
+@attrs.frozen
+class Operation:
+    """A durable command that outlives its request; named by the caller's `operationId`."""
+
+    workspace_id: WorkspaceId
+    agent_session_id: SessionId
+    operation_id: str
+    kind: Literal["fork", "edit_retry", "goal", "plan"]
+    state: str
+    error: TurnError | None
+    created_at: int
+    updated_at: int
+
+
+SideState = Literal["opening", "open", "closing", "closed", "expired"]
+
+
+@attrs.frozen
+class Side:
+    """An ephemeral branch of a live conversation; never stored. Its rows carry the Side's id as their session."""
+
+    workspace_id: WorkspaceId
+    agent_session_id: SessionId
+    """The same as `sideAgentSessionId`."""
+    source_agent_session_id: SessionId
+    side_agent_session_id: SessionId
+    surface_id: str
+    """The place in a client that shows this Side."""
+    state: SideState
+    active_turn_id: TurnId | None
+    settings: Settings
+    """Captured when the Side was opened; read-only."""
+    opened_at: int
+
+
+# --- targets --------------------------------------------------------------------------------------------------
+
+SettingEffect = Literal["read_only", "asks", "edits", "unrestricted"]
+
+
+@attrs.frozen
+class TargetSettingValue:
+    """One value a setting may take."""
+
+    value: SettingValue
+    label: str
+    effect: SettingEffect | None
+    """What the agent may do under it without being asked; null when the value has no bearing on that."""
+
+
+@attrs.frozen
+class TargetSetting:
+    """One setting of a target's sessions."""
+
+    key: str
+    values: tuple[TargetSettingValue, ...] | None
+    """Null when any value may be given."""
+    default: SettingValue | None
+    """Null when the provider chooses."""
+    change: Literal["launch", "next_turn", "now"]
+    """When a change takes effect; a `launch` setting cannot change once the session has been started."""
+
+
+@attrs.frozen
+class TargetProgram:
+    """The program that is started for a target."""
+
+    found: bool
+    version: str | None
+
+
+@attrs.frozen
+class Target:
+    """One agent that can be talked to, as `target/list` shows it."""
+
+    agent_target_id: TargetId
+    provider: str
+    name: str
+    enabled: bool
+    program: TargetProgram
+    auth: Literal["authenticated", "configured", "required", "unknown"]
+    capabilities: SessionCapabilities | None
+    """Null when not known yet."""
+    settings: tuple[TargetSetting, ...]
+
+
+# --- the service itself ---------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class ServerInfo:
+    """Which server this is."""
+
+    name: str
+    version: str
+    instance_id: str
+    """New at every start of the daemon."""
+    started_at: int
+
+
+@attrs.frozen
+class ServerCapabilities:
+    """What this server can do."""
+
+    methods: tuple[str, ...]
+    topics: tuple[str, ...]
+    features: tuple[str, ...]
+    deprecated: tuple[str, ...]
+    """Names that stay for two more minor releases."""
+
+
+@attrs.frozen
+class HealthProblem:
+    """Something that wants attention."""
+
+    code: str
+    since: int
+    workspace_id: WorkspaceId | None = None
+    agent_session_id: SessionId | None = None
+
+
+@attrs.frozen
+class LiveCounts:
+    """How much is alive right now."""
+
+    connections: Count
+    """Provider connections."""
+    sessions: Count
+    sides: Count
+    turns: Count
+
+
+@attrs.frozen
+class SweeperHealth:
+    """Resources whose closing failed and is tried again."""
+
+    pending: Count
+
+
+Queues: TypeAlias = Mapping[str, Count]
