@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, Literal, Protocol, TypeVar
 
 import attrs
+import trio
 
 from store.canonical.change import LoadedSession, Row, StreamPiece, Unit, UnitOutcome
 from store.canonical.claim import SubmitClaim
@@ -192,3 +193,13 @@ class StoreWriter(Protocol):
         """Queue written-behind text. A piece whose message no longer streams is dropped. No commitSeq."""
 
     def health(self) -> StoreHealth: ...
+
+
+class RunningWriter(StoreWriter, Protocol):
+    """A writer with its task: a permanent child of the supervision tree."""
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Write until cancelled; then finish what is under way and refuse what waits."""
+
+    async def drain(self) -> None:
+        """Wait until everything submitted so far has been written and told."""

@@ -14,7 +14,8 @@ import trio
 from runtime.lifecycle import inputs as i
 from runtime.providers.normalized import ProviderEvent
 from runtime.providers.port import ConnectionCommand, Scope
-from store.canonical.common import TurnError
+from runtime.providers.routes import ScopeSink
+from runtime.providers.tenancy import AcquireFailed, ConnectionReference
 from store.canonical.session import Session
 from supervisor.errors import ActorStopped
 from supervisor.mailbox import Mailbox
@@ -22,46 +23,11 @@ from supervisor.mailbox import Mailbox
 log = structlog.get_logger(__name__)
 
 
-class Reference(Protocol):
-    """One scope's reference to a provider connection (`runtime.providers.pool`)."""
-
-    def tell(self, command: ConnectionCommand) -> None:
-        """Hand over a command; never waits."""
-
-    async def release(self) -> None:
-        """Give it back; returns when the process has ended if this was the last reference."""
-
-    def force(self, reason: str) -> None:
-        """End it for this scope, whatever it takes."""
-
-
-class EventSink(Protocol):
-    """Where a connection puts the events of one scope."""
-
-    def put(self, event: ProviderEvent) -> None:
-        """Take an event; never refuses."""
-
-    @property
-    def above_high_water(self) -> bool:
-        """Whether the connection should stop reading."""
-
-    async def wait_below_low_water(self) -> None:
-        """Returns when it may read again."""
-
-
-class ConnectionUnavailable(Exception):
-    """No connection could be had: why, typed. Not raised for one that was had and lost."""
-
-    def __init__(self, error: TurnError) -> None:
-        super().__init__(error.code)
-        self.error = error
-
-
 class ConnectionSource(Protocol):
     """Gives a session its connection: target, launch and pool behind one call."""
 
-    async def acquire(self, session: Session, scope: Scope, sink: EventSink) -> Reference:
-        """Returns a ready connection; raises ConnectionUnavailable."""
+    async def acquire(self, session: Session, scope: Scope, sink: ScopeSink) -> ConnectionReference:
+        """Returns a ready connection; raises AcquireFailed."""
 
 
 @attrs.define(eq=False)
@@ -103,7 +69,7 @@ class SessionLink:
     """Starts a task in the service's nursery: it outlives the actor's code, not the daemon."""
     generation: int = 0
     """The newest generation ever asked for; a restarted actor goes on counting from it."""
-    _references: dict[int, Reference] = attrs.field(factory=dict, init=False)
+    _references: dict[int, ConnectionReference] = attrs.field(factory=dict, init=False)
     _acquiring: dict[int, _Acquisition] = attrs.field(factory=dict, init=False)
 
     @property
@@ -143,7 +109,7 @@ class SessionLink:
         for generation in {*self._references, *self._acquiring}:
             self.force(generation, reason)
 
-    def references(self) -> tuple[Reference, ...]:
+    def references(self) -> tuple[ConnectionReference, ...]:
         """What is held now, for `debug/session`."""
         return tuple(self._references.values())
 
@@ -155,12 +121,12 @@ class SessionLink:
         scope: Scope,
         mailbox: Mailbox[i.SessionInput],
     ) -> None:
-        reference: Reference | None = None
+        reference: ConnectionReference | None = None
         try:
             with acquisition.scope:
                 reference = await self.source.acquire(session, scope, MailboxSink(mailbox, generation))
-        except ConnectionUnavailable as unavailable:
-            _report(mailbox, i.ConnectionUnavailable(generation, unavailable.error))
+        except AcquireFailed as failure:
+            _report(mailbox, i.ConnectionUnavailable(generation, failure.error))
         finally:
             del self._acquiring[generation]
             acquisition.done.set()
@@ -168,7 +134,7 @@ class SessionLink:
             return
         if acquisition.scope.cancel_called:
             # It came in the step in which it was given up: nobody else knows of it.
-            await reference.release()
+            reference.release()
             return
         self._references[generation] = reference
         _report(mailbox, i.ConnectionAcquired(generation))
@@ -180,7 +146,8 @@ class SessionLink:
             await acquisition.done.wait()
         reference = self._references.pop(generation, None)
         if reference is not None:
-            await reference.release()
+            reference.release()
+            await reference.wait_gone()
         _report(mailbox, i.ConnectionReleased(generation))
 
 

@@ -5,12 +5,13 @@ commit is the one thing it waits for (`architecture rule 3`).
 """
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import attrs
 import structlog
 import trio
 
+from runtime.actors.activities import ActivityRegistry
 from runtime.actors.links import SessionLink
 from runtime.actors.lookup import Lookup
 from runtime.actors.replies import InteractionReply, ReplySink, SessionReply, TurnReply
@@ -39,6 +40,7 @@ from store.canonical.message import Message
 from store.canonical.session import Session
 from store.port import StoreReader, StoreWriter
 from supervisor.cell import Cell
+from supervisor.directory import Directory
 
 log = structlog.get_logger(__name__)
 
@@ -63,6 +65,7 @@ class SessionServices:
     writer: StoreWriter
     reader: StoreReader
     hub: SessionHub
+    activities: ActivityRegistry
     tails: TailRegistry
     clock: WallClock
     identifiers: IdentifierSource
@@ -80,7 +83,8 @@ class SessionResources:
     timers: SessionTimers
 
 
-SessionCell = Cell[i.SessionInput, SessionResources]
+SessionCell: TypeAlias = Cell[i.SessionInput, SessionResources]
+SessionDirectory: TypeAlias = Directory[SessionKey, i.SessionInput, SessionResources]
 
 
 class UnitNotCommitted(Exception):
@@ -97,8 +101,9 @@ class UnitNotCommitted(Exception):
 class SessionActor:
     """One life of a session's code."""
 
-    def __init__(self, cell: SessionCell, services: SessionServices) -> None:
+    def __init__(self, cell: SessionCell, services: SessionServices, *, quarantined: bool = False) -> None:
         self._cell = cell
+        self._quarantined = quarantined
         self._services = services
         self._key = cell.extra.key
         self._link = cell.extra.link
@@ -118,9 +123,11 @@ class SessionActor:
         for message in loaded.streaming_messages:
             self._tail.open(message)
         self._state = attrs.evolve(loaded_state(loaded), link=Link(generation=self._link.generation))
-        if loaded.active_turn is not None:
+        if self._quarantined:
+            self.receive(i.Quarantine())
+        elif loaded.active_turn is not None:
             self.receive(i.Reloaded())
-            await self.flush()
+        await self.flush()
 
     def receive(self, message: i.SessionInput) -> None:
         """Decide one input and remember its effects."""
@@ -251,6 +258,7 @@ class SessionActor:
             case fx.DisarmTimer(timer):
                 self._timers.disarm(timer)
             case fx.PublishActivity():
+                self._services.activities.note(self._key, effect)
                 self._services.hub.publish_activity(session, effect)
             case fx.AcquireConnection(generation, wanted):
                 self._link.acquire(generation, wanted, self._state.scope, mailbox)

@@ -66,6 +66,11 @@ class Client:
         """The only way out."""
         return self.transport.queue
 
+    @property
+    def source(self) -> int:
+        """Names the client in mailboxes."""
+        return self.transport.peer.client_id
+
     def next_subscription_id(self) -> int:
         """A number unique on this connection."""
         self._subscription_ids += 1

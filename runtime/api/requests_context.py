@@ -1,17 +1,17 @@
 """What a handler gets: the request, its client, and the services of the API. Handlers keep nothing of it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, Protocol, TypeVar
 
 import attrs
 
+from runtime.actors.session import SessionDirectory
 from runtime.actors.tails import TailRegistry
 from runtime.api.authentication import Principal
 from runtime.api.event_hub import EventHub
 from runtime.api.outbound_queue import OutboundQueue
 from runtime.api.request_sink import RequestSink
 from runtime.api.subscription import Subscription
-from runtime.lifecycle.inputs import SessionInput
 from runtime.operations.create_session import CreateOperation
 from runtime.operations.operation import WatchedSink
 from runtime.operations.session_runtime import SessionRuntimeOperations
@@ -24,7 +24,6 @@ from store.canonical.identifiers import SessionKey
 from store.canonical.session import SessionRuntime
 from store.port import StoreReader, StoreWriter
 from supervisor import PlaceMark
-from supervisor.directory import Directory
 
 P = TypeVar("P")
 
@@ -44,7 +43,7 @@ class ApiServices:
     writer: StoreWriter
     hub: EventHub
     tails: TailRegistry
-    sessions: Directory[SessionKey, SessionInput, object]
+    sessions: SessionDirectory
     runtime_of: Callable[[SessionKey], SessionRuntime]
     """The live observation that reads lay over a Session row."""
     create: CreateOperation
@@ -71,6 +70,10 @@ class ClientView(Protocol):
     @property
     def queue(self) -> OutboundQueue:
         """The only way out."""
+
+    @property
+    def source(self) -> Hashable:
+        """Names the client in mailboxes: its commands keep their order."""
 
     def next_subscription_id(self) -> int:
         """A number unique on this connection."""

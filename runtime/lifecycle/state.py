@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from runtime.lifecycle import effects as fx
-from runtime.lifecycle.inputs import Prompt, ReplyTo
+from runtime.lifecycle.inputs import Prompt, ReplyTo, Timer
 from runtime.lifecycle.link import RUNTIME_STATES, Link
 from runtime.providers.port import Scope
 from runtime.refusal import Refusal
@@ -165,6 +165,8 @@ class Step:
         """Adopt a link, and show the runtime state that follows from it."""
         was = self.state.link
         self.change(link=link)
+        if was.phase == "open" and link.phase != "open":
+            self.do(fx.DisarmTimer(Timer("idle", generation=was.generation)))
         if RUNTIME_STATES[link.phase] != RUNTIME_STATES[was.phase]:
             self.observe_runtime()
 

@@ -10,7 +10,8 @@ from typing import Protocol
 import attrs
 
 from runtime.actors.replies import SessionReply
-from runtime.lifecycle.inputs import CreateSession, Prompt, SessionInput
+from runtime.actors.session import SessionDirectory
+from runtime.lifecycle.inputs import CreateSession, Prompt
 from runtime.operations.operation import WatchedSink
 from runtime.ports import WallClock
 from runtime.refusal import Refusal
@@ -19,7 +20,6 @@ from store.canonical.common import Settings, SettingSource
 from store.canonical.identifiers import SessionKey, TargetId
 from store.canonical.session import Session
 from store.port import StoreReader
-from supervisor.directory import Directory
 from supervisor.lifecycle_locks import LifecycleIdentity, LifecycleLocks
 
 
@@ -67,7 +67,7 @@ class CreateOperation:
     """Creates Sessions."""
 
     reader: StoreReader
-    sessions: Directory[SessionKey, SessionInput, object]
+    sessions: SessionDirectory
     locks: LifecycleLocks
     targets: SessionTargets
     directories: WorkDirectories

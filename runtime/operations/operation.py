@@ -8,8 +8,8 @@ import trio
 
 from runtime.actors.replies import Outcome, ReplySink
 from runtime.refusal import Refusal
-from supervisor.errors import LifecycleTimeout, MailboxFull
 from supervisor import PlaceMark
+from supervisor.errors import LifecycleTimeout, MailboxFull
 
 log = structlog.get_logger(__name__)
 

@@ -2,19 +2,19 @@
 
 import attrs
 
+from runtime.actors.session import SessionDirectory
 from runtime.lifecycle.inputs import CloseSession, ResumeSession, SessionInput
 from runtime.operations.operation import WatchedSink
 from store.canonical.identifiers import SessionKey
-from supervisor.directory import Directory
-from supervisor.lifecycle_locks import LifecycleIdentity, LifecycleLocks
 from supervisor import PlaceMark
+from supervisor.lifecycle_locks import LifecycleIdentity, LifecycleLocks
 
 
 @attrs.frozen
 class SessionRuntimeOperations:
     """Makes sessions live, and ends their runtimes."""
 
-    sessions: Directory[SessionKey, SessionInput, object]
+    sessions: SessionDirectory
     locks: LifecycleLocks
     deadline_seconds: float
 

@@ -187,6 +187,14 @@ class ProviderAdapter(Protocol):
         """The connection is gone: a ConnectionLost for every scope, nothing else after it."""
 
 
+@attrs.frozen
+class SettingDescription:
+    """A setting that sessions of a provider family know, and when a change of it takes effect."""
+
+    key: str
+    change: Literal["launch", "next_turn", "now"]
+
+
 class ProviderDescriptor(Protocol):
     """What the registry knows of a provider family without starting anything (PR-001, PR-008)."""
 
@@ -197,6 +205,10 @@ class ProviderDescriptor(Protocol):
     @property
     def sessions_per_connection(self) -> int:
         """How many scopes may share one process by default."""
+
+    @property
+    def settings(self) -> tuple[SettingDescription, ...]:
+        """The settings its sessions know, besides those that belong to the daemon."""
 
     def adapter(self, limits: AdapterLimits) -> ProviderAdapter:
         """A fresh adapter for a fresh connection."""

@@ -40,7 +40,7 @@ def create(request: Request[requests.SessionCreateParams]) -> Handled:
         settings=dict(params.settings or {}),
         prompt=prompt,
     )
-    mark = services.sessions.reference(key).place_mark(request.client)
+    mark = services.sessions.reference(key).place_mark(request.client.source)
     services.start_operation(partial(services.create.run, new), request.sink, mark)
     return None
 
@@ -51,7 +51,7 @@ def resume(request: Request[requests.SessionResumeParams]) -> Handled:
     refusal = _unknown(services, key)
     if refusal is not None:
         return refusal
-    mark = services.sessions.reference(key).place_mark(request.client)
+    mark = services.sessions.reference(key).place_mark(request.client.source)
 
     async def body(sink: WatchedSink) -> None:
         await services.runtimes.resume(key, request.params.mode == "fresh", mark, sink)
@@ -66,7 +66,7 @@ def close(request: Request[requests.SessionCloseParams]) -> Handled:
     refusal = _unknown(services, key)
     if refusal is not None:
         return refusal
-    mark = services.sessions.reference(key).place_mark(request.client)
+    mark = services.sessions.reference(key).place_mark(request.client.source)
 
     async def body(sink: WatchedSink) -> None:
         await services.runtimes.close(key, mark, sink)

@@ -18,7 +18,7 @@ def send(request: Request[requests.SessionSendParams]) -> Handled:
     key = params.session_key
     claim = claim_of(request, "session/send", key, params.client_submit_id, params.content)
     command = SendPrompt(request.sink, Submission(claim, prompt))
-    services.sessions.reference(key).tell(command, source=request.client)
+    services.sessions.reference(key).tell(command, source=request.client.source)
     return None
 
 
@@ -26,7 +26,9 @@ def cancel(request: Request[requests.TurnCancelParams]) -> Handled:
     """`turn/cancel`: exactly that turn; a settled one is returned as it is (RT-007)."""
     params = request.params
     command = RequestCancel(request.sink, params.turn_id)
-    request.services.sessions.reference(params.session_key).tell(command, source=request.client, control=True)
+    request.services.sessions.reference(params.session_key).tell(
+        command, source=request.client.source, control=True
+    )
     return None
 
 
@@ -34,7 +36,9 @@ def respond(request: Request[requests.InteractionRespondParams]) -> Handled:
     """`interaction/respond`: exactly that Interaction; answered when its delivery is known."""
     params = request.params
     command = Respond(request.sink, params.turn_id, params.request_id, params.answer)
-    request.services.sessions.reference(params.session_key).tell(command, source=request.client, control=True)
+    request.services.sessions.reference(params.session_key).tell(
+        command, source=request.client.source, control=True
+    )
     return None
 
 

@@ -1,0 +1,43 @@
+"""The last live observation of each session's runtime: laid over rows when they are read, gone with the daemon."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from runtime.lifecycle.effects import PublishActivity
+from store.canonical.identifiers import SessionKey
+from store.canonical.session import SessionRuntime
+
+
+@attrs.define(eq=False)
+class ActivityRegistry:
+    """Only sessions that have, or had, a runtime in this life of the daemon are here."""
+
+    _observed: dict[SessionKey, PublishActivity] = attrs.field(factory=dict, init=False)
+
+    def note(self, key: SessionKey, activity: PublishActivity) -> None:
+        """The newest observation; the newest is last."""
+        self._observed.pop(key, None)
+        if activity.runtime_state != "absent":
+            self._observed[key] = activity
+
+    def runtime(self, key: SessionKey) -> SessionRuntime:
+        """What `session.runtime` shows."""
+        observed = self._observed.get(key)
+        if observed is None:
+            return SessionRuntime()
+        return SessionRuntime(observed.runtime_state, observed.at_ms)
+
+    def idle_live(self) -> Iterator[SessionKey]:
+        """Sessions with a runtime and nothing going on, the longest idle first."""
+        for key, observed in self._observed.items():
+            if observed.runtime_state == "live" and observed.activity == "idle":
+                yield key
+
+    def running_turns(self) -> int:
+        """How many sessions have a turn that runs."""
+        return sum(observed.activity == "running" for observed in self._observed.values())
+
+    def quarantined(self) -> tuple[SessionKey, ...]:
+        """Sessions set aside after repeated faults."""
+        return tuple(key for key, seen in self._observed.items() if seen.runtime_state == "quarantined")

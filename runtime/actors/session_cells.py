@@ -1,0 +1,110 @@
+"""Makes the cells of Sessions: mailbox, what outlives a crash, and the hooks that keep every caller answered."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import structlog
+
+from runtime.actors.links import ConnectionSource, SessionLink
+from runtime.actors.replies import ReplySink
+from runtime.actors.session import (
+    SessionActor,
+    SessionCell,
+    SessionResources,
+    SessionServices,
+    UnitNotCommitted,
+)
+from runtime.actors.timers import SessionTimers
+from runtime.lifecycle.inputs import FromProvider, SessionInput, merge_inputs
+from runtime.providers.normalized import TextChunk, ToolCallReported, ToolOutputChunk
+from runtime.refusal import Refusal
+from store.canonical.identifiers import SessionKey
+from supervisor.cell import Cell, CellHooks, CellPolicy
+from supervisor.errors import ActorStopped
+from supervisor.mailbox import Mailbox, MailboxLimits
+
+log = structlog.get_logger(__name__)
+
+INPUT_BYTES = 512
+"""What an input weighs besides its text."""
+
+
+class SessionCells:
+    """The factory the directory of Sessions works with."""
+
+    def __init__(
+        self,
+        services: SessionServices,
+        connections: ConnectionSource,
+        spawn: Callable[..., None],
+        limits: MailboxLimits,
+        policy: CellPolicy,
+    ) -> None:
+        self._services = services
+        self._connections = connections
+        self._spawn = spawn
+        self._limits = limits
+        self._policy = policy
+
+    def make(self, key: SessionKey) -> SessionCell:
+        """The cell of one session."""
+        resources = SessionResources(
+            key=key,
+            link=SessionLink(self._connections, self._spawn),
+            timers=SessionTimers(self._spawn),
+        )
+        return Cell(
+            Mailbox(self._limits, size=input_size, merge=merge_inputs),
+            resources,
+            factory=lambda cell: SessionActor(cell, self._services),
+            quarantine_factory=lambda cell: SessionActor(cell, self._services, quarantined=True),
+            hooks=CellHooks(
+                on_discarded=_answer_discarded,
+                on_crash=partial(_crashed, key),
+                on_quarantine=partial(_quarantined, key),
+            ),
+            policy=self._policy,
+        )
+
+
+def input_size(given: SessionInput) -> int:
+    """The weight of an input in its lane, in bytes."""
+    if type(given) is not FromProvider:
+        return INPUT_BYTES
+    event = given.event
+    if isinstance(event, TextChunk | ToolOutputChunk):
+        return INPUT_BYTES + len(event.text)
+    if isinstance(event, ToolCallReported) and event.output_text:
+        return INPUT_BYTES + len(event.output_text)
+    return INPUT_BYTES
+
+
+def _answer_discarded(messages: Sequence[SessionInput], error: Exception) -> None:
+    """Whoever waits for one of these is told: a crash never leaves a caller without an answer."""
+    for message in messages:
+        reply: ReplySink | None = getattr(message, "reply", None)
+        if reply is not None:
+            reply.refuse(_refusal(error))
+
+
+def _refusal(error: Exception) -> Refusal:
+    match error:
+        case UnitNotCommitted():
+            delivery = "not_dispatched" if error.code == "store.full" else "unknown"
+            return Refusal(error.code, delivery=delivery)
+        case ActorStopped():
+            return Refusal("shutdown.in_progress")
+        case _:
+            return Refusal("internal", delivery="unknown")
+
+
+def _crashed(key: SessionKey, error: Exception) -> None:
+    log.error("a session's actor crashed and is restarted", session=str(key), exc_info=error)
+
+
+def _quarantined(key: SessionKey, error: Exception) -> None:
+    log.error(
+        "a session crashed too often and is set aside; `session/resume` takes it up again",
+        session=str(key),
+        cause=type(error).__name__,
+    )

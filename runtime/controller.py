@@ -1,0 +1,231 @@
+"""The controller: everything between the ports, composed once, for production and simulation alike.
+
+Owns the supervision tree and the order in which it starts and stops (`architecture §5`). It names no production
+implementation: the store, the launcher, clocks and the transport of each client are handed in.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import attrs
+import structlog
+import trio
+
+from runtime.actors.activities import ActivityRegistry
+from runtime.actors.session import SessionDirectory, SessionServices
+from runtime.actors.session_cells import SessionCells
+from runtime.actors.tails import Flusher, TailRegistry
+from runtime.api.client import Client
+from runtime.api.event_hub import EventHub
+from runtime.api.request_sink import RequestSink
+from runtime.api.requests_context import ApiServices
+from runtime.api.transport import ClientTransport
+from runtime.controller_limits import (
+    cell_policy,
+    mailbox_limits,
+    pool_limits,
+    session_policy,
+    tail_limits,
+)
+from runtime.health import HealthReport
+from runtime.lifecycle.inputs import ReleaseIfIdle, Shutdown
+from runtime.operations.create_session import CreateOperation, WorkDirectories
+from runtime.operations.operation import WatchedSink, run_operation
+from runtime.operations.session_runtime import SessionRuntimeOperations
+from runtime.ports import IdentifierSource, WallClock
+from runtime.providers.pool import ConnectionPool
+from runtime.providers.registry import ProviderRegistry
+from runtime.targets import TargetCatalogue, TargetConnections, TargetDefinition
+from runtime.wire.limits import Limits
+from runtime.wire.rows import ServerInfo
+from store.port import RunningWriter, StoreReader
+from supervisor import (
+    AdoptedResource,
+    ChildSpec,
+    Directory,
+    LifecycleLocks,
+    PlaceMark,
+    ResourceSweeper,
+    Supervisor,
+)
+from supervisor.exit_reason import Crashed, ExitReason
+from supervisor.process_guard.port import ProcessLauncher
+
+log = structlog.get_logger(__name__)
+
+QUIET_POLL_SECONDS = 0.02
+DRAIN_SHARE_OF_GRACE = 0.4
+"""Of `shutdownGraceSeconds`: how long sessions get to end by themselves before processes are ended."""
+
+
+@attrs.frozen(kw_only=True)
+class ControllerPorts:
+    """The outside, as handed in by the composition root or the simulator."""
+
+    writer: RunningWriter
+    reader: StoreReader
+    launcher: ProcessLauncher
+    registry: ProviderRegistry
+    targets: tuple[TargetDefinition, ...]
+    program_found: Callable[[TargetDefinition], bool]
+    directories: WorkDirectories
+    clock: WallClock
+    identifiers: IdentifierSource
+
+
+class Controller:
+    """One running controller."""
+
+    def __init__(self, ports: ControllerPorts, limits: Limits, server_info: ServerInfo) -> None:
+        self._ports = ports
+        self._limits = limits
+        self.stopping = False
+        self.locks = LifecycleLocks()
+        self.activities = ActivityRegistry()
+        self.tails = TailRegistry(tail_limits(limits))
+        self.sweeper = ResourceSweeper(on_abandoned=_log_abandoned)
+        self.counts: dict[str, int] = {}
+        self._nursery: trio.Nursery | None = None
+        self.hub = EventHub(
+            ports.writer, ports.reader, self.tails, limits.max_server_frame_bytes, limits.checkpoint_seconds
+        )
+        self.flusher = Flusher(self.tails, ports.writer, limits.write_behind_ms)
+        self.targets = TargetCatalogue(ports.targets, ports.registry, ports.program_found)
+        self.pool = ConnectionPool(
+            ports.registry, ports.launcher, pool_limits(limits), self.sweeper, self._release_an_idle_session
+        )
+        self.sessions: SessionDirectory = Directory(
+            self._cells().make, stop_grace_seconds=limits.shutdown_grace_seconds
+        )
+        self.api = self._api(server_info)
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Run until cancelled; what was acknowledged is durable however this ends."""
+        children = (
+            ChildSpec(id="store writer", start=self._run_writer),
+            ChildSpec(id="flusher", start=self.flusher.run),
+            ChildSpec(id="resource sweeper", start=self.sweeper.run),
+            ChildSpec(id="connection pool", start=self.pool.run),
+            ChildSpec(id="tasks", start=self._run_tasks),
+            ChildSpec(id="sessions", start=self.sessions.run, restart="temporary"),
+            ChildSpec(id="event hub", start=self.hub.run),
+        )
+        supervisor = Supervisor(children, on_exit=_log_exit)
+
+        async with trio.open_nursery() as nursery:
+            await nursery.start(supervisor.run)
+            task_status.started()
+
+    async def serve_client(self, transport: ClientTransport) -> None:
+        """One client, until its connection ends."""
+        await Client(transport, self.api).run()
+
+    async def stop(self) -> None:
+        """The clean stop: nothing new, running turns interrupted, text flushed, processes ended (RT-144)."""
+        self.stopping = True
+        grace_seconds = self._limits.shutdown_grace_seconds
+        for key in self.sessions.running():
+            self.sessions.mailbox(key).put(Shutdown())
+        with trio.move_on_after(grace_seconds * DRAIN_SHARE_OF_GRACE):
+            while self.sessions.running():  # noqa: ASYNC110 -- once, at the end, and bounded
+                await trio.sleep(QUIET_POLL_SECONDS)
+        await self.pool.close(grace_seconds * (1 - DRAIN_SHARE_OF_GRACE))
+        with trio.move_on_after(grace_seconds * DRAIN_SHARE_OF_GRACE):
+            await self.flusher.flush()
+
+    def count(self, what: str) -> None:
+        """Something odd but harmless happened; the figures are for `health/read` and metrics."""
+        self.counts[what] = self.counts.get(what, 0) + 1
+
+    def _cells(self) -> SessionCells:
+        ports = self._ports
+        services = SessionServices(
+            writer=ports.writer,
+            reader=ports.reader,
+            hub=self.hub,
+            activities=self.activities,
+            tails=self.tails,
+            clock=ports.clock,
+            identifiers=ports.identifiers,
+            policy=session_policy(self._limits),
+            target_refusal=self.targets.refusal_for,
+            count=self.count,
+        )
+        return SessionCells(
+            services,
+            TargetConnections(self.targets, self.pool),
+            self._spawn,
+            mailbox_limits(self._limits),
+            cell_policy(self._limits),
+        )
+
+    def _api(self, server_info: ServerInfo) -> ApiServices:
+        ports, limits = self._ports, self._limits
+        create = CreateOperation(
+            reader=ports.reader,
+            sessions=self.sessions,
+            locks=self.locks,
+            targets=self.targets,
+            directories=ports.directories,
+            clock=ports.clock,
+            sessions_max=limits.max_sessions,
+            deadline_seconds=limits.lifecycle_timeout_seconds,
+        )
+        return ApiServices(
+            reader=ports.reader,
+            writer=ports.writer,
+            hub=self.hub,
+            tails=self.tails,
+            sessions=self.sessions,
+            runtime_of=self.activities.runtime,
+            create=create,
+            runtimes=SessionRuntimeOperations(self.sessions, self.locks, limits.lifecycle_timeout_seconds),
+            targets=self.targets,
+            health=HealthReport(
+                ports.writer, self.pool, self.sessions, self.activities, self.sweeper, ports.clock
+            ).read,
+            start_operation=self._start_operation,
+            limits=limits,
+            server_info=server_info,
+            clock=ports.clock,
+            identifiers=ports.identifiers,
+            stopping=lambda: self.stopping,
+        )
+
+    async def _run_writer(self, *, task_status: trio.TaskStatus[None]) -> None:
+        await self._ports.writer.run(task_status=task_status)
+
+    async def _run_tasks(self, *, task_status: trio.TaskStatus[None]) -> None:
+        """The service's nursery: operations, and the child tasks of sessions."""
+        async with trio.open_nursery() as nursery:
+            self._nursery = nursery
+            task_status.started()
+            await trio.sleep_forever()
+
+    def _spawn(self, function: Callable[..., Awaitable[None]], *arguments: object) -> None:
+        assert self._nursery is not None, "the controller runs no task yet"
+        self._nursery.start_soon(partial(function, *arguments), name=function.__qualname__)
+
+    def _start_operation(
+        self, body: Callable[[WatchedSink], Awaitable[None]], sink: RequestSink, mark: PlaceMark
+    ) -> None:
+        self._spawn(run_operation, body, sink, mark, self._limits.lifecycle_timeout_seconds)
+
+    def _release_an_idle_session(self) -> None:
+        """Somebody waits for a connection: the session idle for longest gives its own up (`contract §4`)."""
+        for key in self.activities.idle_live():
+            cell = self.sessions.find(key)
+            if cell is not None:
+                cell.mailbox.put(ReleaseIfIdle())
+                return
+
+
+def _log_abandoned(resource: AdoptedResource) -> None:
+    log.error(
+        "a resource could not be closed and is given up", resource=resource.name, attempts=resource.attempts
+    )
+
+
+def _log_exit(child: str, reason: ExitReason) -> None:
+    if isinstance(reason, Crashed):
+        log.error("a part of the service crashed", part=child, exc_info=reason.error)

@@ -1,0 +1,66 @@
+"""From the limits of the contract to the bounds each part takes: one place that knows which is which."""
+
+from runtime.api.transport import TransportLimits
+from runtime.lifecycle.live_tail import TailLimits
+from runtime.lifecycle.state import Policy
+from runtime.providers.limits import ConnectionLimits, PoolLimits
+from runtime.providers.port import AdapterLimits
+from runtime.wire.limits import Limits
+from supervisor.cell import CellPolicy
+from supervisor.mailbox import MailboxLimits
+from supervisor.restart_intensity import RestartIntensity
+
+
+def session_policy(limits: Limits) -> Policy:
+    """Bounds of the Session machine."""
+    return Policy(
+        cancel_grace_seconds=limits.cancel_grace_seconds,
+        respond_timeout_seconds=limits.respond_timeout_seconds,
+        idle_release_seconds=limits.idle_release_seconds,
+        message_update_interval_ms=limits.message_update_interval_ms,
+    )
+
+
+def tail_limits(limits: Limits) -> TailLimits:
+    """Bounds of streamed text."""
+    return TailLimits(max_delta_bytes=limits.max_delta_bytes, max_message_bytes=limits.max_message_bytes)
+
+
+def mailbox_limits(limits: Limits) -> MailboxLimits:
+    """Bounds of a session's lanes."""
+    return MailboxLimits(messages_max=limits.session_lane_messages, bytes_max=limits.session_lane_bytes)
+
+
+def cell_policy(limits: Limits) -> CellPolicy:
+    """How often a session's actor is restarted before it is set aside."""
+    restarts = limits.session_restarts
+    return CellPolicy(intensity=RestartIntensity(restarts.count, restarts.period_seconds))
+
+
+def pool_limits(limits: Limits) -> PoolLimits:
+    """Bounds of provider connections and their pool."""
+    adapter = AdapterLimits(
+        max_provider_line_bytes=limits.max_provider_line_bytes,
+        max_provider_discard_bytes=limits.max_provider_discard_bytes,
+        max_provider_noise_bytes=limits.max_provider_noise_bytes,
+        initialize_timeout_seconds=limits.initialize_timeout_seconds,
+    )
+    return PoolLimits(
+        connection=ConnectionLimits(adapter=adapter),
+        max_live_connections=limits.max_live_connections,
+        max_concurrent_starts=limits.max_concurrent_starts,
+        admission_wait_seconds=limits.admission_wait_seconds,
+        sessions_per_connection=limits.sessions_per_connection,
+        connection_drain_seconds=limits.connection_drain_seconds,
+    )
+
+
+def transport_limits(limits: Limits) -> TransportLimits:
+    """Bounds of one client's connection."""
+    return TransportLimits(
+        max_frame_bytes=limits.max_frame_bytes,
+        client_queue_bytes=limits.client_queue_bytes,
+        ping_seconds=limits.ping_seconds,
+        hello_timeout_seconds=limits.hello_timeout_seconds,
+        client_send_deadline_seconds=limits.client_send_deadline_seconds,
+    )

@@ -1,0 +1,45 @@
+"""The directories of Sessions that were created without one: below `workRoot`, one each (`contract §1`).
+
+An adapter: the one place that makes or removes them. It never looks inside, and removes only what is empty.
+"""
+
+from pathlib import Path
+
+import attrs
+
+from store.canonical.identifiers import SessionKey
+
+
+@attrs.frozen
+class DiskWorkDirectories:
+    """`WorkDirectories` on disk."""
+
+    root: Path
+
+    def is_directory(self, path: str) -> bool:
+        """Whether an absolute path names a directory."""
+        try:
+            return path.startswith("/") and Path(path).is_dir()
+        except (OSError, ValueError):
+            return False
+
+    def allocate(self, key: SessionKey) -> str:
+        """The session's directory; made when it is not there."""
+        path = self._path(key)
+        path.mkdir(parents=True, exist_ok=True)
+        return str(path)
+
+    def release(self, key: SessionKey) -> None:
+        """Remove it again if nothing was put into it."""
+        try:
+            self._path(key).rmdir()
+        except OSError:
+            return  # not empty, or gone: either way nothing of ours is left to remove
+
+    def _path(self, key: SessionKey) -> Path:
+        return self.root / _name(key.workspace_id) / _name(key.agent_session_id)
+
+
+def _name(identifier: str) -> str:
+    """An identifier as a file name: ids may begin with dots, file names of ours do not."""
+    return f"_{identifier}" if identifier.startswith(".") else identifier
