@@ -1,5 +1,6 @@
 """A front on real loopback sockets, run with each transport, and clients that can misbehave."""
 
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import cycle
@@ -18,7 +19,7 @@ from runtime.api.inbound_frames import BinaryFrame, Closed, TextFrame
 from runtime.api.listen_address import ListenAddress, TcpAddress
 from runtime.api.listener import SocketListener, bind
 from runtime.api.origin_policy import OriginPolicy
-from runtime.api.transport import ClientHandler, ClientTransport, ServeClient, TransportLimits
+from runtime.api.transport import ClientHandler, ClientTransport, ServeClient, StreamHandler, TransportLimits
 
 ADMIN_TOKEN = "admin-token"
 READ_TOKEN = "read-token"
@@ -136,7 +137,7 @@ class Server:
     tokens: TokenStore
     limits: TransportLimits
     clients: list[ClientTransport] = attrs.field(factory=list)
-    ended: list[Closed] = attrs.field(factory=list)
+    ended: list[Closed | None] = attrs.field(factory=list)
 
     @property
     def port(self) -> int:
@@ -173,8 +174,9 @@ class Server:
         options.setdefault("subprotocols", ["greenroom.v1"])
         options.setdefault("extra_headers", [(b"Authorization", b"Bearer " + ADMIN_TOKEN.encode())])
         options.setdefault("max_message_size", 64 * 1024 * 1024)
+        options.setdefault("use_ssl", False)
         return trio_websocket.open_websocket(
-            "127.0.0.1", self.port, "/v1/ws", use_ssl=False, disconnect_timeout=2, **options
+            "127.0.0.1", self.port, "/v1/ws", disconnect_timeout=2, **options
         )
 
     async def ask(
@@ -219,6 +221,8 @@ async def start_server(serve_client: ServeClient, nursery: trio.Nursery) -> Asyn
         routes: Sequence[HttpRoute] = (),
         origins: OriginPolicy | None = None,
         tokens: TokenStore | None = None,
+        tls: ssl.SSLContext | None = None,
+        serve_with: Callable[[Front], StreamHandler] = lambda front: front.serve,
         **limits: Any,
     ) -> Server:
         async def recorded(client: ClientTransport) -> None:
@@ -226,8 +230,7 @@ async def start_server(serve_client: ServeClient, nursery: trio.Nursery) -> Asyn
             try:
                 await handle(client)
             finally:
-                await client.wait_closed() if client.closed else None
-                server.ended.append(client.closed or Closed(1000))
+                server.ended.append(client.closed)
 
         store = tokens or TokenStore(principals())
         transport_limits = TransportLimits(**limits)
@@ -239,11 +242,11 @@ async def start_server(serve_client: ServeClient, nursery: trio.Nursery) -> Asyn
             serve_client=serve_client,
             handle=recorded,
         )
-        listener = await bind(address or TcpAddress("127.0.0.1", 0))
+        listener = await bind(address or TcpAddress("127.0.0.1", 0), tls=tls)
         listeners.append(listener)
         listener.listen()
         server = Server(front, listener, store, transport_limits)
-        nursery.start_soon(listener.serve, front.serve)
+        nursery.start_soon(listener.serve, serve_with(front))
         return server
 
     yield start
