@@ -1,0 +1,178 @@
+"""A Session machine on a table: give it inputs, look at its effects and at the rows they amount to.
+
+Keeps what the store and the provider would have: the newest row of each entity, the commands told, the answers
+given. Time and ids are counters, so that a run is the same each time.
+"""
+
+from collections.abc import Iterator
+
+import attrs
+
+from runtime.lifecycle import effects as fx
+from runtime.lifecycle import inputs as i
+from runtime.lifecycle.session import decide
+from runtime.lifecycle.state import Context, Policy, SessionState
+from runtime.providers import normalized as n
+from runtime.providers.port import ConnectionCommand
+from runtime.refusal import Refusal
+from store.canonical.claim import SubmitClaim
+from store.canonical.identifiers import (
+    ClientSubmitId,
+    RequestId,
+    SessionId,
+    SessionKey,
+    TargetId,
+    TurnId,
+    WorkspaceId,
+)
+from store.canonical.interaction import ApprovalInput, Interaction, InteractionOption, OptionAnswer
+from store.canonical.message import Message, TextBlock
+from store.canonical.session import Session, SessionCapabilities
+from store.canonical.turn import Turn
+
+KEY = SessionKey(WorkspaceId("w"), SessionId("s"))
+LOADS = SessionCapabilities(load=True, interrupt=True)
+FORGETS = SessionCapabilities(load=False, interrupt=True)
+OPTIONS = (
+    InteractionOption("yes", "Allow", "allow_once"),
+    InteractionOption("no", "Reject", "reject_once"),
+)
+
+
+def a_session(**fields: object) -> Session:
+    row = Session(KEY.workspace_id, KEY.agent_session_id, TargetId("demo"), "acp", "/work", 0, 0)
+    return attrs.evolve(row, **fields)
+
+
+def a_claim(submit_id: str = "c1", digest: str = "d1", scope: str = "session") -> SubmitClaim:
+    return SubmitClaim(
+        scope=scope,
+        workspace_id=KEY.workspace_id,
+        agent_session_id=KEY.agent_session_id,
+        client_submit_id=ClientSubmitId(submit_id),
+        method="session/send",
+        digest=digest,
+        created_at=0,
+    )
+
+
+@attrs.define
+class Playbook:
+    """The machine, its world, and what came of it."""
+
+    state: SessionState = attrs.field(factory=lambda: SessionState(a_session()))
+    policy: Policy = attrs.field(factory=Policy)
+    target_refusal: Refusal | None = None
+    now_ms: int = 1_000
+    ids: Iterator[int] = attrs.field(factory=lambda: iter(range(1, 1_000_000)))
+    effects: list[fx.Effect] = attrs.field(factory=list)
+    turns: dict[str, Turn] = attrs.field(factory=dict)
+    turn_history: list[Turn] = attrs.field(factory=list)
+    messages: dict[str, Message] = attrs.field(factory=dict)
+    interactions: dict[tuple[str, str], Interaction] = attrs.field(factory=dict)
+    claims: dict[str, SubmitClaim] = attrs.field(factory=dict)
+    texts: dict[str, str] = attrs.field(factory=dict)
+    told: list[ConnectionCommand] = attrs.field(factory=list)
+    forced: list[str] = attrs.field(factory=list)
+    answers: dict[object, list[object]] = attrs.field(factory=dict)
+    timers: dict[i.Timer, float] = attrs.field(factory=dict)
+    counts: list[str] = attrs.field(factory=list)
+
+    def give(self, given: i.SessionInput) -> list[fx.Effect]:
+        """One decision; its effects are performed on paper."""
+        context = Context(self.now_ms, lambda: f"id{next(self.ids)}", self.policy, self.target_refusal)
+        self.state, effects = decide(self.state, given, context)
+        for effect in effects:
+            self._perform(effect)
+        self.effects.extend(effects)
+        return list(effects)
+
+    def _perform(self, effect: fx.Effect) -> None:
+        match effect:
+            case fx.PersistTurn(turn):
+                self.turns[turn.turn_id] = turn
+                self.turn_history.append(turn)
+            case fx.OpenMessage(message) | fx.PersistMessage(message):
+                self.messages[message.message_id] = message
+            case fx.PersistInteraction(row):
+                self.interactions[row.turn_id, row.request_id] = row
+            case fx.AddClaim(claim):
+                self.claims[claim.client_submit_id] = claim
+            case fx.AppendText(message_id, text):
+                self.texts[message_id] = self.texts.get(message_id, "") + text
+            case fx.ReplaceText(message_id, text):
+                self.texts[message_id] = text
+            case fx.TellConnection(_, command):
+                self.told.append(command)
+            case fx.ForceConnection(_, reason):
+                self.forced.append(reason)
+            case fx.ReplyTurn(to, turn):
+                self.answers.setdefault(to, []).append(turn)
+            case fx.ReplySession(to, session, _):
+                self.answers.setdefault(to, []).append(session)
+            case fx.ReplyInteraction(to, row):
+                self.answers.setdefault(to, []).append(row)
+            case fx.Refuse(to, refusal):
+                self.answers.setdefault(to, []).append(refusal)
+            case fx.ArmTimer(timer, seconds):
+                self.timers[timer] = seconds
+            case fx.DisarmTimer(timer):
+                self.timers.pop(timer, None)
+            case fx.Count(what):
+                self.counts.append(what)
+            case _:
+                pass
+
+    # --- the usual moves ----------------------------------------------------------------------------------------
+
+    def send(self, text: str = "hello", submit_id: str = "c1", reply: str = "send") -> Turn:
+        """Send a prompt that is taken; gives the turn."""
+        prompt = i.Prompt((TextBlock(text),))
+        self.give(i.SendPrompt(reply, i.Submission(a_claim(submit_id), prompt)))
+        answer = self.answers[reply][-1]
+        assert isinstance(answer, Turn), answer
+        return answer
+
+    def connect(self, capabilities: SessionCapabilities = LOADS, *, resumed: bool = False) -> None:
+        """The pool and the provider do what was asked: the conversation is open."""
+        self.give(i.ConnectionAcquired(self.generation))
+        self.say(n.ThreadOpened("thread", resumed, capabilities))
+
+    def say(self, event: n.ProviderEvent) -> list[fx.Effect]:
+        """An event of the present connection."""
+        return self.give(i.FromProvider(self.generation, event))
+
+    def running(self, capabilities: SessionCapabilities = LOADS) -> TurnId:
+        """A turn that the provider has accepted."""
+        turn = self.send()
+        self.connect(capabilities)
+        self.say(n.TurnAccepted(turn.turn_id))
+        return turn.turn_id
+
+    def ask(self, turn_id: TurnId, request_id: str = "r1") -> None:
+        """The provider asks for a permission."""
+        approval = ApprovalInput("call", "Run it", "execute")
+        self.say(n.InteractionRequested(turn_id, RequestId(request_id), "approval", approval, OPTIONS))
+
+    def answer(self, turn_id: TurnId, option: str, reply: str, request_id: str = "r1") -> None:
+        """A client answers."""
+        stored = self.interactions.get((turn_id, request_id))
+        key = (turn_id, RequestId(request_id))
+        known = None if key in self.state.interactions else stored
+        self.give(i.Respond(reply, turn_id, RequestId(request_id), OptionAnswer(option), known))
+
+    def cancel(self, turn_id: TurnId, reply: str = "cancel") -> object:
+        """A client cancels; gives the answer."""
+        active = self.state.turn is not None and self.state.turn.turn_id == turn_id
+        self.give(i.RequestCancel(reply, turn_id, None if active else self.turns.get(turn_id)))
+        return self.answers[reply][-1]
+
+    @property
+    def generation(self) -> int:
+        """Of the present link."""
+        return self.state.link.generation
+
+    def agent_messages(self) -> list[Message]:
+        """What the agent said, in presentation order."""
+        rows = sorted(self.messages.values(), key=lambda row: row.sequence)
+        return [row for row in rows if row.role == "assistant"]
