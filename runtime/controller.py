@@ -38,6 +38,7 @@ from runtime.providers.registry import ProviderRegistry
 from runtime.targets import TargetCatalogue, TargetConnections, TargetDefinition
 from runtime.wire.limits import Limits
 from runtime.wire.rows import ServerInfo
+from store.canonical.identifiers import SessionKey
 from store.port import RunningWriter, StoreReader
 from supervisor import (
     AdoptedResource,
@@ -71,6 +72,8 @@ class ControllerPorts:
     directories: WorkDirectories
     clock: WallClock
     identifiers: IdentifierSource
+    poisoned: frozenset[SessionKey] = frozenset()
+    """Sessions whose rows recovery could not read; they are closed to commands."""
 
 
 class Controller:
@@ -157,6 +160,7 @@ class Controller:
             self._spawn,
             mailbox_limits(self._limits),
             cell_policy(self._limits),
+            ports.poisoned,
         )
 
     def _api(self, server_info: ServerInfo) -> ApiServices:
@@ -182,7 +186,13 @@ class Controller:
             runtimes=SessionRuntimeOperations(self.sessions, self.locks, limits.lifecycle_timeout_seconds),
             targets=self.targets,
             health=HealthReport(
-                ports.writer, self.pool, self.sessions, self.activities, self.sweeper, ports.clock
+                ports.writer,
+                self.pool,
+                self.sessions,
+                self.activities,
+                self.sweeper,
+                ports.clock,
+                tuple(sorted(ports.poisoned)),
             ).read,
             start_operation=self._start_operation,
             limits=limits,

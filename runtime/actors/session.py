@@ -17,7 +17,7 @@ from runtime.actors.lookup import Lookup
 from runtime.actors.replies import InteractionReply, ReplySink, SessionReply, TurnReply
 from runtime.actors.tails import TailRegistry
 from runtime.actors.timers import SessionTimers
-from runtime.actors.units import Segment, segments
+from runtime.actors.units import Segment, numbers_after, segments
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle.link import Link
@@ -30,6 +30,7 @@ from store.canonical.change import (
     Committed,
     NotCommitted,
     OutcomeUnknown,
+    Row,
     Unit,
     UnitOutcome,
     publication_order,
@@ -37,7 +38,7 @@ from store.canonical.change import (
 from store.canonical.change import SessionState as StoredState
 from store.canonical.identifiers import SessionKey, TargetId
 from store.canonical.message import Message
-from store.canonical.session import Session
+from store.canonical.session import Session, SessionCounters
 from store.port import StoreReader, StoreWriter
 from supervisor.cell import Cell
 from supervisor.directory import Directory
@@ -112,6 +113,8 @@ class SessionActor:
         self._lookup = Lookup(self._key, services.reader)
         self._state: SessionState | None = None
         self._effects: list[fx.Effect] = []
+        self._numbers = StoredState(0, 0, SessionCounters())
+        """The last numbers given in committed units: the machine's own run ahead within a batch."""
 
     async def start(self) -> None:
         """Load what is durable; after a crash, give up what the last life held and settle what it left."""
@@ -122,6 +125,8 @@ class SessionActor:
             return
         for message in loaded.streaming_messages:
             self._tail.open(message)
+        stored = loaded.session
+        self._numbers = StoredState(stored.message_version, stored.updated_at, loaded.counters)
         self._state = attrs.evolve(loaded_state(loaded), link=Link(generation=self._link.generation))
         if self._quarantined:
             self.receive(i.Quarantine())
@@ -198,16 +203,24 @@ class SessionActor:
     def _unit(self, segment: Segment) -> Unit:
         assert self._state is not None
         session = self._state.session
-        rows = [
-            self._tail.complete(row) if isinstance(row, Message) else row for row in segment.rows.values()
-        ]
+        self._numbers = numbers_after(self._numbers, segment.rows.values(), session.updated_at)
+        rows = [self._shown(row) for row in segment.rows.values()]
         return Unit(
             session_key=self._key,
             root_agent_session_id=session.root_agent_session_id,
             rows=publication_order(rows),
-            session_state=StoredState(session.message_version, session.updated_at, self._state.counters),
+            session_state=self._numbers,
             claims_added=tuple(segment.claims),
         )
+
+    def _shown(self, row: Row) -> Row:
+        """A row as it is written and published: text laid in, the session with the numbers of this unit."""
+        if isinstance(row, Message):
+            return self._tail.complete(row)
+        if isinstance(row, Session):
+            numbers = self._numbers
+            return attrs.evolve(row, message_version=numbers.message_version, updated_at=numbers.updated_at)
+        return row
 
     def _committed(self, segment: Segment, committed: Committed) -> None:
         """The completion step, run by the writer: replies first, then facts (`contract §2`, Order)."""

@@ -6,6 +6,7 @@ from functools import partial
 import structlog
 
 from runtime.actors.links import ConnectionSource, SessionLink
+from runtime.actors.poisoned_session import PoisonedSession
 from runtime.actors.replies import ReplySink
 from runtime.actors.session import (
     SessionActor,
@@ -19,6 +20,7 @@ from runtime.lifecycle.inputs import FromProvider, SessionInput, merge_inputs
 from runtime.providers.normalized import TextChunk, ToolCallReported, ToolOutputChunk
 from runtime.refusal import Refusal
 from store.canonical.identifiers import SessionKey
+from supervisor.actor import Behaviour
 from supervisor.cell import Cell, CellHooks, CellPolicy
 from supervisor.errors import ActorStopped
 from supervisor.mailbox import Mailbox, MailboxLimits
@@ -39,12 +41,15 @@ class SessionCells:
         spawn: Callable[..., None],
         limits: MailboxLimits,
         policy: CellPolicy,
+        poisoned: frozenset[SessionKey] = frozenset(),
     ) -> None:
+        """`poisoned` are the sessions that recovery had to set aside at the start."""
         self._services = services
         self._connections = connections
         self._spawn = spawn
         self._limits = limits
         self._policy = policy
+        self._poisoned = poisoned
 
     def make(self, key: SessionKey) -> SessionCell:
         """The cell of one session."""
@@ -56,7 +61,7 @@ class SessionCells:
         return Cell(
             Mailbox(self._limits, size=input_size, merge=merge_inputs),
             resources,
-            factory=lambda cell: SessionActor(cell, self._services),
+            factory=self._actor,
             quarantine_factory=lambda cell: SessionActor(cell, self._services, quarantined=True),
             hooks=CellHooks(
                 on_discarded=_answer_discarded,
@@ -65,6 +70,11 @@ class SessionCells:
             ),
             policy=self._policy,
         )
+
+    def _actor(self, cell: SessionCell) -> Behaviour[SessionInput]:
+        if cell.extra.key in self._poisoned:
+            return PoisonedSession()
+        return SessionActor(cell, self._services)
 
 
 def input_size(given: SessionInput) -> int:
@@ -90,8 +100,8 @@ def _answer_discarded(messages: Sequence[SessionInput], error: Exception) -> Non
 def _refusal(error: Exception) -> Refusal:
     match error:
         case UnitNotCommitted():
-            delivery = "not_dispatched" if error.code == "store.full" else "unknown"
-            return Refusal(error.code, delivery=delivery)
+            known = error.code == "store.full"
+            return Refusal(error.code, delivery="not_dispatched" if known else "unknown")
         case ActorStopped():
             return Refusal("shutdown.in_progress")
         case _:

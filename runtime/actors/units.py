@@ -9,8 +9,10 @@ from collections.abc import Iterable
 import attrs
 
 from runtime.lifecycle import effects as fx
-from store.canonical.change import Row
+from store.canonical.change import Row, SessionState
 from store.canonical.claim import SubmitClaim
+from store.canonical.message import Message
+from store.canonical.turn import Turn
 
 _ROW_EFFECTS = (
     fx.PersistSession,
@@ -63,6 +65,23 @@ def segments(effects: Iterable[fx.Effect]) -> list[Segment]:
             if isinstance(effect, _ORDERED_AFTER_ROWS):
                 current.sealed = True
     return result
+
+
+def numbers_after(before: SessionState, rows: Iterable[Row], updated_at: int) -> SessionState:
+    """The session's counters once these rows are written.
+
+    The machine may have given further numbers already: published before their rows, they would make a client
+    that reads after a version miss those rows (ST-009).
+    """
+    version, counters = before.message_version, before.counters
+    for row in rows:
+        if isinstance(row, Message):
+            version = max(version, row.version)
+            sequence = max(counters.message_sequence, row.sequence)
+            counters = attrs.evolve(counters, message_sequence=sequence)
+        elif isinstance(row, Turn):
+            counters = attrs.evolve(counters, turn_sequence=max(counters.turn_sequence, row.sequence))
+    return SessionState(version, max(before.updated_at, updated_at), counters)
 
 
 def _add_row(segment: Segment, effect: fx.Effect) -> None:

@@ -30,7 +30,7 @@ from runtime.wire.jsonrpc_frame import BadFrame, ClientRequest, read_frame, refu
 from runtime.wire.methods import METHODS, Method, find_method
 from runtime.wire.requests import TOPICS
 from runtime.wire.rows import ServerCapabilities
-from store.errors import StoreUnavailable
+from store.errors import InvalidCursor, StoreUnavailable
 from supervisor.cell import guard
 from supervisor.errors import ActorStopped, MailboxFull
 
@@ -184,6 +184,9 @@ class Client:
                 refusal = Refusal("overloaded", retry_after_ms=OVERLOADED_RETRY_MS)
             except ActorStopped:
                 refusal = Refusal("shutdown.in_progress")
+            except InvalidCursor:
+                problem = {"path": "params.cursor", "problem": "is not a cursor of this list"}
+                refusal = Refusal("request.invalid", details=problem)
             except StoreUnavailable:
                 refusal = Refusal("store.unavailable")
         for crash in crashes:

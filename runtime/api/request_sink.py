@@ -53,4 +53,4 @@ class RequestSink:
             return
         self.done = True
         self.queue.put_reply(encode())
-        self.settled(self)
+        self.settled()

@@ -81,7 +81,7 @@ KINDS = ["send", "acquired", "unavailable", "released", "opened", "open_failed",
 @pytest.mark.rule("RT-002", "RT-003", "RT-004", "RT-005", "RT-008")
 @pytest.mark.case("FC-49")
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 11)), max_size=60))
+@given(st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 11)), min_size=10, max_size=60))
 def test_any_order_of_words_keeps_phases_outcomes_and_answers(moves: list[tuple[str, int]]) -> None:
     book = Playbook()
     for what, number in moves:

@@ -1,0 +1,43 @@
+"""From the configuration to the tokens in force: the first one is made at the first start (`contract §2`)."""
+
+import secrets
+from pathlib import Path
+
+from runtime.api.authentication import (
+    Principal,
+    TokenRefused,
+    TokenStore,
+    read_or_create_token,
+    read_token,
+    token_digest,
+)
+from runtime.api.secret_files import SystemSecretFiles
+from runtime.config import Configuration
+from runtime.ready import StartRefused
+
+TOKEN_FILE = "token"  # noqa: S105 -- a file name
+EXIT_CONFIGURATION = 2
+
+
+def admitted_tokens(config: Configuration, data_dir: Path) -> tuple[TokenStore, Path]:
+    """The tokens of the configuration and the admin token, and where the latter lies. Raises StartRefused."""
+    files = SystemSecretFiles()
+    admin_file = data_dir / TOKEN_FILE
+    try:
+        admin = read_or_create_token(files, str(admin_file), secrets.token_bytes)
+        principals = [Principal("admin", "admin", token_digest=token_digest(admin))]
+        for entry in config.tokens:
+            token = read_token(files, str(entry.token_file))
+            principals.append(
+                Principal(
+                    name=entry.name,
+                    scope=entry.scope,
+                    workspaces=None if entry.workspaces is None else frozenset(entry.workspaces),
+                    roots=None if entry.roots is None else tuple(entry.roots),
+                    max_effect=entry.max_effect,
+                    token_digest=token_digest(token),
+                )
+            )
+        return TokenStore(principals), admin_file
+    except TokenRefused as error:
+        raise StartRefused(EXIT_CONFIGURATION, str(error)) from error
