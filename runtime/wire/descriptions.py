@@ -14,6 +14,8 @@ from functools import cache
 # "(RT-001)", "(`contract §3`, ST-008)" and the like, with the space before.
 _REFERENCES = re.compile(r"\s*\((?=[^()]*(?:\b(?:RT|ST|PR|AP|RP|FC)-\d+|`\w+ §))[^()]*\)")
 
+_SECTION = re.compile(r"`contract §\d+`")
+
 
 def description_of(shape: type) -> str:
     """What the class is, in one paragraph."""
@@ -53,5 +55,5 @@ def _class_definitions(module_name: str) -> dict[str, ast.ClassDef]:
 
 
 def _prose(docstring: str) -> str:
-    text = _REFERENCES.sub("", inspect.cleandoc(docstring))
+    text = _SECTION.sub("the contract", _REFERENCES.sub("", inspect.cleandoc(docstring)))
     return " ".join(text.split())

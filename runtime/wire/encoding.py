@@ -2,6 +2,9 @@
 
 An event is written once for all its subscribers: `event_prefix` is each subscription's own beginning, a *body* is
 everything after it up to the end of the frame. A commit's body is what the commit log keeps.
+
+Rows reach this module clean: text without lone surrogates, free JSON values less than 250 levels deep. The
+boundaries they come in by see to that; here a breach is a bug and raises TypeError.
 """
 
 from collections.abc import Sequence

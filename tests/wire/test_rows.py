@@ -1,12 +1,11 @@
 """One complete example of each row, written by hand from the contract: names, nulls and optional members."""
 
+import orjson
 import pytest
 
-from runtime.wire import replies, rows
+from runtime.wire import rows
 from runtime.wire.converter import structure, unstructure
-from runtime.wire.limits import Limits
 from runtime.wire.members import wire_name
-from store.canonical.identifiers import SessionKey
 from store.canonical.message import Message
 from store.canonical.session import Session
 from store.canonical.turn import Turn
@@ -234,65 +233,6 @@ OPERATION = {
     "updatedAt": 2,
 }
 
-SIDE = {
-    "workspaceId": "w",
-    "agentSessionId": "side",
-    "sourceAgentSessionId": "s",
-    "sideAgentSessionId": "side",
-    "surfaceId": "panel-1",
-    "state": "open",
-    "activeTurnId": None,
-    "settings": {"model": "m"},
-    "openedAt": 5,
-}
-
-TARGET = {
-    "agentTargetId": "codex",
-    "provider": "codex",
-    "name": "Codex",
-    "enabled": True,
-    "program": {"found": True, "version": "1.2"},
-    "auth": "authenticated",
-    "capabilities": {
-        "load": True,
-        "imagePrompts": False,
-        "embeddedContext": False,
-        "interrupt": True,
-        "guidance": False,
-        "plan": False,
-    },
-    "settings": [
-        {
-            "key": "sandbox",
-            "values": [{"value": "read-only", "label": "Read only", "effect": "read_only"}],
-            "default": None,
-            "change": "next_turn",
-        },
-        {"key": "model", "values": None, "default": "m", "change": "now"},
-    ],
-}
-
-HEALTH = {
-    "status": "degraded",
-    "problems": [
-        {"code": "session.quarantined", "since": 5, "workspaceId": "w", "agentSessionId": "s"},
-        {"code": "store.full", "since": 6},
-    ],
-    "store": {
-        "state": "ok",
-        "bytes": 4096,
-        "walBytes": 0,
-        "freeBytes": 1 << 40,
-        "headCommitSeq": 9,
-        "oldestCommitSeq": 1,
-    },
-    "live": {"connections": 1, "sessions": 2, "sides": 0, "turns": 1},
-    "queues": {"writer": 0},
-    "sweeper": {"pending": 0},
-    "quarantined": [{"workspaceId": "w", "agentSessionId": "s"}],
-    "commitSeq": 9,
-}
-
 EXAMPLES = [
     (rows.Session, SESSION),
     (rows.Session, SESSION | {"parent": None, "lineage": {"sourceAgentSessionId": "a", "sourceTurnId": "b"}}),
@@ -310,9 +250,6 @@ EXAMPLES = [
     (rows.Interaction, INTERACTION | {"kind": "plan", "input": {"entries": [{"text": "a", "status": "pending"}]}}),
     (rows.Goal, GOAL),
     (rows.Operation, OPERATION),
-    (rows.Side, SIDE),
-    (rows.Target, TARGET),
-    (replies.HealthReadReply, HEALTH),
 ]  # fmt: skip
 
 
@@ -320,7 +257,7 @@ EXAMPLES = [
 def test_a_row_is_shown_with_exactly_these_members(shape, example):
     row = structure(shape, example, "row")
     assert isinstance(row, shape), row
-    assert _as_lists(unstructure(row)) == example
+    assert orjson.loads(orjson.dumps(unstructure(row))) == example
 
 
 @pytest.mark.parametrize(
@@ -336,15 +273,13 @@ def test_what_is_not_known_is_null_and_never_left_out(row):
     assert unstructure(row).keys() == complete.keys()
 
 
-@pytest.mark.rule("AP-004")
-@pytest.mark.parametrize(
-    "capabilities",
-    [
-        None,
-        dict.fromkeys(TARGET["capabilities"], False),
-        TARGET["capabilities"],
-    ],
+CAPABILITIES = dict.fromkeys(
+    ("load", "imagePrompts", "embeddedContext", "interrupt", "guidance", "plan"), True
 )
+
+
+@pytest.mark.rule("AP-004")
+@pytest.mark.parametrize("capabilities", [None, dict.fromkeys(CAPABILITIES, False), CAPABILITIES])
 def test_capabilities_are_null_or_a_closed_record(capabilities):
     row = structure(rows.Session, SESSION | {"capabilities": capabilities}, "row")
     assert unstructure(row)["capabilities"] == capabilities
@@ -359,70 +294,9 @@ def test_a_listed_session_is_its_row_and_its_activity():
     assert idle["activity"] == {"turnId": None, "phase": None, "pendingInteractions": 0}
 
 
-def test_every_bound_of_the_contract_is_shown_with_its_default():
-    mib = 1024 * 1024
-    assert unstructure(Limits()) == {
-        "maxFrameBytes": 16 * mib,
-        "maxServerFrameBytes": 8 * mib,
-        "maxProviderLineBytes": 32 * mib,
-        "maxPageBytes": 4 * mib,
-        "maxDeltaBytes": 64 * 1024,
-        "maxMessageBytes": 4 * mib,
-        "messageUpdateIntervalMs": 100,
-        "writeBehindMs": 250,
-        "maxSessions": 100_000,
-        "maxLiveConnections": 64,
-        "maxConcurrentStarts": 8,
-        "admissionWaitSeconds": 60,
-        "sessionsPerConnection": {"codex": 16, "claude": 1, "acp": 1},
-        "connectionDrainSeconds": 60,
-        "maxProviderDiscardBytes": 32 * mib,
-        "maxProviderNoiseBytes": 10 * mib,
-        "sessionLaneMessages": 1024,
-        "sessionLaneBytes": 8 * mib,
-        "sessionRestarts": {"count": 3, "periodSeconds": 60},
-        "helloTimeoutSeconds": 10,
-        "idleReleaseSeconds": 1800,
-        "initializeTimeoutSeconds": 60,
-        "cancelGraceSeconds": 10,
-        "turnReconcileSeconds": 60,
-        "guideTimeoutSeconds": 15,
-        "respondTimeoutSeconds": 15,
-        "sideOpenTimeoutSeconds": 20,
-        "sideOwnerGraceSeconds": 2,
-        "maxSideTombstones": 1024,
-        "lifecycleTimeoutSeconds": 30,
-        "clientSendDeadlineSeconds": 10,
-        "clientQueueBytes": 8 * mib,
-        "pingSeconds": 20,
-        "maxInFlightRequests": 256,
-        "checkpointSeconds": 10,
-        "commitLogMaxAgeSeconds": 604_800,
-        "commitLogMaxCount": 1_000_000,
-        "commitLogMaxBytes": 1024 * mib,
-        "storeReserveBytes": 16 * mib,
-        "maxAttachmentBytes": 10 * mib,
-        "maxAttachmentsPerPrompt": 8,
-        "shutdownGraceSeconds": 10,
-    }
-
-
 def test_names_turn_into_camel_case():
     assert [wire_name(name) for name in ("cwd", "cost_usd", "agent_session_id")] == [
         "cwd",
         "costUsd",
         "agentSessionId",
     ]
-
-
-def test_a_quarantined_session_is_named_by_its_whole_key():
-    assert unstructure(SessionKey("w", "s")) == {"workspaceId": "w", "agentSessionId": "s"}
-
-
-def _as_lists(value):
-    """Tuples as the arrays they become."""
-    if isinstance(value, dict):
-        return {name: _as_lists(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_as_lists(item) for item in value]
-    return value

@@ -68,6 +68,8 @@ def without(params, *names):
         ("session/messages", MESSAGES | {"afterVersion": -1}, "params.afterVersion", "must not be below 0"),
         ("session/list", {"workspaceId": "w", "pinned": "false"}, "params.pinned", "must be a boolean, not a string"),
         ("session/list", {"workspaceId": "w", "pinned": 0}, "params.pinned", "must be a boolean, not an integer"),
+        ("session/messages", MESSAGES | {"afterVersion": 1, "includeRetracted": 0}, "params.includeRetracted", "must be a boolean, not an integer"),
+        ("session/messages", MESSAGES | {"afterVersion": 1, "includeRetracted": "true"}, "params.includeRetracted", "must be a boolean, not a string"),
         ("session/list", {"workspaceId": "w", "order": "newest"}, "params.order", "must be one of recent, created"),
         ("session/list", {"workspaceId": "w", "limit": 0}, "params.limit", "must not be below 1"),
         ("session/list", {"workspaceId": "w", "cursor": ""}, "params.cursor", "must have at least 1 characters"),
