@@ -1,0 +1,145 @@
+"""A conversation's settings on the ACP wire: what the agent offers, what holds now, and how to change it.
+
+`model`, `mode` and `reasoningEffort` are the words of `contract §3`; every other key is the id of one of the
+agent's configuration options. Options are preferred to the older `modes` and `models` blocks, which agents keep in
+step with them.
+"""
+
+from typing import Final, Literal, TypeAlias
+
+import attrs
+
+from runtime.providers.acp.failures import provider_error
+from runtime.providers.acp.reading import list_of, object_of, text_of
+from store.canonical.common import Json, Settings, SettingValue, TurnError
+
+NOT_FOR_THE_AGENT: Final = frozenset({"dedicatedProcess"})
+"""Settings that say how the runtime hosts a conversation."""
+
+_CATEGORIES: Final = {"model": "model", "mode": "mode", "reasoningEffort": "thought_level"}
+_OPTION_IDS: Final = {
+    "model": ("model",),
+    "mode": ("mode",),
+    "reasoningEffort": ("reasoning_effort", "effort", "thought_level"),
+}
+_CATEGORY_KEYS: Final = {category: key for key, category in _CATEGORIES.items()}
+
+BlockName: TypeAlias = Literal["mode", "model"]
+
+
+@attrs.frozen
+class SettingStep:
+    """One request that changes one setting; the session id is added by the caller."""
+
+    key: str
+    method: str
+    params: dict[str, Json]
+
+
+@attrs.frozen
+class ConfigOption:
+    """A configuration option with its present value."""
+
+    option_id: str
+    category: str | None
+    value: SettingValue
+
+    @property
+    def key(self) -> str:
+        """The settings key under which this option is known outside."""
+        key = _CATEGORY_KEYS.get(self.category or "")
+        return key or next(
+            (name for name, ids in _OPTION_IDS.items() if self.option_id in ids), self.option_id
+        )
+
+
+class SessionSettings:
+    """The settings of one conversation as the agent last reported them."""
+
+    def __init__(self) -> None:
+        self._options: tuple[ConfigOption, ...] = ()
+        self._blocks: dict[BlockName, str] = {}
+
+    def report(self, result: Json) -> None:
+        """Take over what a result of new, load, resume or set_config_option says; what it omits stays."""
+        members = object_of(result)
+        if "configOptions" in members:
+            self.report_options(members["configOptions"])
+        if mode := text_of(object_of(members.get("modes")).get("currentModeId")):
+            self._blocks["mode"] = mode
+        if model := text_of(object_of(members.get("models")).get("currentModelId")):
+            self._blocks["model"] = model
+
+    def report_options(self, options: Json) -> None:
+        """Take over all configuration options."""
+        self._options = tuple(
+            option for item in list_of(options) if (option := _read_option(item)) is not None
+        )
+
+    def report_mode(self, mode: str) -> None:
+        """Take over the mode the agent says it is in."""
+        self._blocks["mode"] = mode
+        self._options = tuple(
+            attrs.evolve(option, value=mode) if option.key == "mode" else option for option in self._options
+        )
+
+    def current(self) -> Settings:
+        """Every setting with its present value, by the keys used outside."""
+        settings: dict[str, SettingValue] = dict(self._blocks.items())
+        # The first option of a category is the one that counts, so it is written last.
+        for option in reversed(self._options):
+            settings[option.key] = option.value
+        return settings
+
+    def step(self, key: str, value: SettingValue) -> SettingStep | TurnError | None:
+        """What to send so that `key` becomes `value`: null when it is so, an error when the agent has no such key.
+
+        The values an option lists are not checked here: some agents take aliases they do not list.
+        """
+        option = next((option for option in self._options if option.key == key), None)
+        if option is not None:
+            if type(option.value) is not type(value):
+                return refused_setting(key)
+            if option.value == value:
+                return None
+            params: dict[str, Json] = {"configId": option.option_id, "value": value}
+            if isinstance(value, bool):
+                params["type"] = "boolean"
+            return SettingStep(key, "session/set_config_option", params)
+        if key == "mode" and "mode" in self._blocks and isinstance(value, str):
+            return (
+                None
+                if self._blocks["mode"] == value
+                else SettingStep(key, "session/set_mode", {"modeId": value})
+            )
+        if key == "model" and "model" in self._blocks and isinstance(value, str):
+            same = self._blocks["model"] == value
+            return None if same else SettingStep(key, "session/set_model", {"modelId": value})
+        return refused_setting(key)
+
+    def changed(self, step: SettingStep, result: Json) -> None:
+        """A step was answered: take over what the answer says, and for the older methods what was asked."""
+        self.report(result)
+        if step.method == "session/set_mode":
+            self.report_mode(str(step.params["modeId"]))
+        elif step.method == "session/set_model":
+            self._blocks["model"] = str(step.params["modelId"])
+
+
+def refused_setting(key: str) -> TurnError:
+    """The agent does not take this setting; going on with another model or mode would be a silent change."""
+    return provider_error("provider.model_unavailable" if key == "model" else "settings.invalid")
+
+
+def in_order(settings: Settings) -> list[tuple[str, SettingValue]]:
+    """The settings meant for the agent, the model first: it decides which other options there are."""
+    wanted = [(key, value) for key, value in settings.items() if key not in NOT_FOR_THE_AGENT]
+    return sorted(wanted, key=lambda item: item[0] != "model")
+
+
+def _read_option(item: Json) -> ConfigOption | None:
+    members = object_of(item)
+    option_id, value = text_of(members.get("id")), members.get("currentValue")
+    if option_id is None or not isinstance(value, str | bool):
+        return None
+    return ConfigOption(option_id, text_of(members.get("category")), value)

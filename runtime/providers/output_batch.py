@@ -1,0 +1,71 @@
+"""Collects what an adapter wants performed for one read or command, joining adjacent chunks of one message.
+
+Owns the merge and its order: the events of one scope keep theirs, and text that arrived in one read leaves as one
+chunk (`architecture rule 11`). Joining happens once per chunk at the end, not once per piece.
+"""
+
+import attrs
+
+from runtime.providers.normalized import ProviderEvent, TextChunk, ToolOutputChunk
+from runtime.providers.port import Deliver, Output, Scope
+
+
+@attrs.define
+class _Run:
+    """Adjacent chunks of one message and the place their sum takes among the outputs."""
+
+    first: TextChunk | ToolOutputChunk
+    place: int
+    texts: list[str]
+
+    def takes(self, event: TextChunk | ToolOutputChunk) -> bool:
+        first = self.first
+        if isinstance(first, TextChunk):
+            return (
+                isinstance(event, TextChunk)
+                and event.item_id == first.item_id
+                and event.turn_id == first.turn_id
+                and event.kind == first.kind
+            )
+        return (
+            isinstance(event, ToolOutputChunk)
+            and event.call_id == first.call_id
+            and event.turn_id == first.turn_id
+        )
+
+
+class OutputBatch:
+    """Outputs in order. `take` gives them and leaves the batch empty for the next read."""
+
+    def __init__(self) -> None:
+        self._outputs: list[Output] = []
+        self._runs: dict[Scope, _Run] = {}
+
+    def add(self, output: Output) -> None:
+        """Something to perform that is not an event of a scope."""
+        self._outputs.append(output)
+
+    def deliver(self, scope: Scope, event: ProviderEvent) -> None:
+        """An event for a scope; a chunk joins the one before it when nothing of that scope came between."""
+        run = self._runs.get(scope)
+        if isinstance(event, TextChunk | ToolOutputChunk):
+            if run is not None and run.takes(event):
+                run.texts.append(event.text)
+                return
+            self._runs[scope] = _Run(event, len(self._outputs), [event.text])
+        elif run is not None:
+            del self._runs[scope]
+            self._join(scope, run)
+        self._outputs.append(Deliver(scope, event))
+
+    def take(self) -> list[Output]:
+        """All outputs, in order."""
+        for scope, run in self._runs.items():
+            self._join(scope, run)
+        self._runs.clear()
+        outputs, self._outputs = self._outputs, []
+        return outputs
+
+    def _join(self, scope: Scope, run: _Run) -> None:
+        if len(run.texts) > 1:
+            self._outputs[run.place] = Deliver(scope, attrs.evolve(run.first, text="".join(run.texts)))
