@@ -29,13 +29,15 @@ ADAPTERS = (
     Exemption("store/instance_lock.py", "locks the data folder for one daemon"),
     Exemption("store/migrations.py", "copies the database before a migration"),
     Exemption("runtime/system_ports.py", "implements the ports on the operating system"),
-    Exemption("runtime/config.py", "reads the configuration file and the environment"),
+    Exemption("runtime/config/*", "reads the configuration file and looks for programs"),
     Exemption("runtime/cli/*", "the command line: files, signals, terminal"),
     Exemption(
         "runtime/providers/demo/*", "a program of its own, run as a child process on the standard library"
     ),
     Exemption("runtime/api/listener.py", "binds the listening socket"),
     Exemption("runtime/api/secret_files.py", "makes and reads the token files"),
+    Exemption("runtime/service/*", "composes the daemon: the data directory and what lies in it"),
+    Exemption("runtime/wire/documents.py", "writes the generated documents of the contract"),
     Exemption("runtime/observability/*", "writes logs to stderr and reads process figures"),
     Exemption("runtime/simulation/*", "implements the ports for simulated runs and their report"),
 )
