@@ -31,8 +31,8 @@ class FrameReader(Protocol):
         ...
 
 
-OpenReader = Callable[[trio.Nursery], Awaitable[FrameReader | None]]
-"""Answers the handshake and gives the reader, or None when the handshake failed. May start tasks."""
+OpenReader = Callable[[trio.Nursery], Awaitable[FrameReader]]
+"""Queues the answer to the handshake and gives the reader. May start tasks; has `hello_timeout_seconds`."""
 
 
 @attrs.frozen
@@ -80,16 +80,16 @@ class ClientConnection:
     async def receive(self) -> InboundFrame:
         """See `ClientTransport.receive`."""
         assert self._receiving is None, "one task receives"
+        await self._yield_now_and_then()
         if self._ending is None and self._reader is not None:
-            await self._yield_now_and_then()
             with trio.CancelScope() as self._receiving:
                 try:
                     return await self._receive(self._reader)
                 finally:
                     self._receiving = None
                     self._receive_left.set()
-        if self._ending is None:
-            await self.wait_closed()
+        # Also the checkpoint of a handler that asks again and again after the end.
+        await self.wait_closed()
         assert self._ending is not None
         return self._ending.closed
 

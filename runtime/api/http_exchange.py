@@ -34,7 +34,6 @@ class RequestHead:
     headers: tuple[tuple[bytes, bytes], ...] = attrs.field(repr=False)
     """Names in lower case. Not in the repr: a header may hold a token."""
     http_version: str
-    raw: bytes = attrs.field(repr=False)
     trailing: bytes = attrs.field(repr=False, default=b"")
 
     @property
@@ -82,12 +81,12 @@ class HttpExchange:
 
     def __init__(self) -> None:
         self._connection = h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_BYTES_MAX)
-        self._received = bytearray()
+        self._received_bytes = 0
         self._method = ""
 
     def receive_data(self, data: bytes | bytearray) -> RequestHead | HttpResponse | None:
         """A head, a refusal of what came instead, or None while more bytes are needed."""
-        self._received += data
+        self._received_bytes += len(data)
         try:
             self._connection.receive_data(bytes(data))
             event = self._connection.next_event()
@@ -96,8 +95,7 @@ class HttpExchange:
         if not isinstance(event, h11.Request):
             return None
         trailing = self._connection.trailing_data[0]
-        head_bytes = len(self._received) - len(trailing)
-        if head_bytes > HEAD_BYTES_MAX:
+        if self._received_bytes - len(trailing) > HEAD_BYTES_MAX:
             return refusal(431)
         self._method = event.method.decode("ascii")
         return RequestHead(
@@ -105,7 +103,6 @@ class HttpExchange:
             target=event.target.decode("ascii"),
             headers=tuple((name, value) for name, value in event.headers),
             http_version=event.http_version.decode("ascii"),
-            raw=bytes(self._received[:head_bytes]),
             trailing=trailing,
         )
 

@@ -253,7 +253,10 @@ class OutboundQueue:
                 callback()
 
     async def wait_ready(self) -> None:
-        """Returns when `take` would give something or the queue has finished."""
+        """Returns when `take` would give something or the queue has finished; always a checkpoint, so that a client
+        that keeps up does not keep its writer from yielding."""
+        if self._waiting_bytes or self._finished:
+            await trio.lowlevel.checkpoint()
         while not (self._waiting_bytes or self._finished):
             self._wake = trio.Event()
             await self._wake.wait()
@@ -263,9 +266,14 @@ class OutboundQueue:
         self._count_in(len(head) + len(body))
 
     def _count_in(self, count_bytes: int) -> None:
+        # Runs for each delta of each client: one call, no property.
         self._waiting_bytes += count_bytes
-        self._bytes_queued_max = max(self._bytes_queued_max, self._waiting_bytes + self._taken_bytes)
-        self._notify()
+        queued = self._waiting_bytes + self._taken_bytes
+        if queued > self._bytes_queued_max:
+            self._bytes_queued_max = queued
+        if self._wake is not None:
+            self._wake.set()
+            self._wake = None
 
     def _notify(self) -> None:
         if self._wake is not None:

@@ -56,8 +56,6 @@ class OutboundWriter:
                     await self._write_eagerly(self._eager, chunk)
             if self._queue.finished:
                 return
-            # A client that keeps up must not keep this task from ever yielding to the others.
-            await trio.lowlevel.checkpoint()
             await self._queue.wait_ready()
 
     async def _write_eagerly(self, stream: EagerByteStream, chunk: bytes) -> None:

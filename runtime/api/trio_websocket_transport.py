@@ -19,12 +19,12 @@ _MESSAGES_AHEAD = 1
 
 
 class QueueingStream(trio.abc.Stream):
-    """What the library takes for the socket: replays the request head, reads the rest, and writes into the queue."""
+    """What the library takes for the socket: repeats the request, reads what follows, and writes into the queue."""
 
     def __init__(self, connection: ClientConnection, upgrade: Upgrade) -> None:
         self._connection = connection
-        self._head = upgrade.head.raw
-        self._trailing = upgrade.head.trailing
+        self._head = upgrade.request()
+        self._trailing = upgrade.trailing
         self._accepted = trio.Event()
         self._closed = False
         self.close_sent = False

@@ -20,11 +20,30 @@ _KEY_BYTES = 16
 
 @attrs.frozen
 class Upgrade:
-    """An upgrade that may be answered with 101."""
+    """An upgrade that may be answered with 101, reduced to what the answer depends on: no token goes further."""
 
-    head: RequestHead
+    key: str
     subprotocol: str | None
     """What the answer selects: `greenroom.v1`, or None for a client that offered nothing and speaks v1 anyway."""
+    trailing: bytes = attrs.field(default=b"", repr=False)
+    """What the client sent behind its request: already frames."""
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """The request's headers in the one form that every library accepts."""
+        offered = [] if self.subprotocol is None else [(b"sec-websocket-protocol", self.subprotocol.encode())]
+        return [
+            (b"host", b"localhost"),
+            (b"upgrade", b"websocket"),
+            (b"connection", b"Upgrade"),
+            (b"sec-websocket-version", _WEBSOCKET_VERSION.encode()),
+            (b"sec-websocket-key", self.key.encode()),
+            *offered,
+        ]
+
+    def request(self) -> bytes:
+        """The request as bytes, for a library that wants to read it itself."""
+        lines = [name + b": " + value for name, value in self.headers()]
+        return b"\r\n".join([f"GET {WEBSOCKET_PATH} HTTP/1.1".encode(), *lines, b"", b""])
 
 
 def bearer_token(head: RequestHead) -> str | None:
@@ -49,24 +68,26 @@ def check_upgrade(head: RequestHead) -> Upgrade | HttpResponse:
     if head.value(b"sec-websocket-version") != _WEBSOCKET_VERSION:
         missing = not head.values(b"sec-websocket-version")
         return refusal(400 if missing else 426, ("Sec-WebSocket-Version", _WEBSOCKET_VERSION))
+    key = head.value(b"sec-websocket-key")
     if (
         upgrades != ["websocket"]
         or head.http_version != "1.1"
         or "upgrade" not in (name.lower() for name in head.tokens(b"connection"))
-        or not _is_key(head.value(b"sec-websocket-key"))
+        or key is None
+        or not _is_key(key)
         or head.values(b"content-length")
         or head.values(b"transfer-encoding")
     ):
         return refusal(400)
     offered = head.tokens(b"sec-websocket-protocol")
-    if SUBPROTOCOL in offered:
-        return Upgrade(head, SUBPROTOCOL)
-    # A client that names protocols and not ours speaks something else; one that names none is taken at its word.
-    return Upgrade(head, None) if not offered else refusal(400)
+    if offered and SUBPROTOCOL not in offered:
+        # It speaks something else; a client that names no protocol at all is taken at its word.
+        return refusal(400)
+    return Upgrade(key, SUBPROTOCOL if offered else None, head.trailing)
 
 
-def _is_key(value: str | None) -> bool:
+def _is_key(value: str) -> bool:
     try:
-        return value is not None and len(base64.b64decode(value, validate=True)) == _KEY_BYTES
+        return len(base64.b64decode(value, validate=True)) == _KEY_BYTES
     except (binascii.Error, ValueError):
         return False

@@ -6,13 +6,12 @@ Works over any byte stream, so a simulated client hands in memory. Chosen by `--
 import trio
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import AcceptConnection
-from wsproto.utilities import RemoteProtocolError
 
 from runtime.api.client_connection import ClientConnection
 from runtime.api.frames import CloseCode
 from runtime.api.inbound_frames import Closed, InboundFrame, InboundParser, PingReceived, Violation
 from runtime.api.transport import ByteStream, ClientHandler, ClientPeer, TransportLimits
-from runtime.api.upgrade import Upgrade
+from runtime.api.upgrade import WEBSOCKET_PATH, Upgrade
 
 
 class WsprotoReader:
@@ -48,21 +47,10 @@ async def serve_client(
     """Carries one client; see `ServeClient`."""
     connection = ClientConnection(stream, peer, limits)
 
-    async def open_reader(_: trio.Nursery) -> WsprotoReader | None:
-        answer = _handshake(upgrade)
-        if answer is None:
-            return None
-        connection.queue.put_control(answer)
-        return WsprotoReader(connection, upgrade.head.trailing)
+    async def open_reader(_: trio.Nursery) -> WsprotoReader:
+        protocol = WSConnection(ConnectionType.SERVER)
+        protocol.initiate_upgrade_connection(upgrade.headers(), WEBSOCKET_PATH)
+        connection.queue.put_control(protocol.send(AcceptConnection(subprotocol=upgrade.subprotocol)))
+        return WsprotoReader(connection, upgrade.trailing)
 
     await connection.run(handle, open_reader)
-
-
-def _handshake(upgrade: Upgrade) -> bytes | None:
-    """The 101 answer; None when wsproto is stricter than `check_upgrade` was."""
-    protocol = WSConnection(ConnectionType.SERVER)
-    try:
-        protocol.initiate_upgrade_connection(list(upgrade.head.headers), upgrade.head.target)
-    except RemoteProtocolError:
-        return None
-    return protocol.send(AcceptConnection(subprotocol=upgrade.subprotocol))

@@ -28,7 +28,9 @@ async def test_a_client_that_never_reads_is_dropped_while_others_get_everything(
         clients.append(client)
         await client.wait_closed()
 
-    server = await start_server(handle, client_queue_bytes=QUEUE_BYTES, client_send_deadline_seconds=0.2)
+    server = await start_server(
+        handle, client_queue_bytes=QUEUE_BYTES, client_send_deadline_seconds=0.2, close_timeout_seconds=0.1
+    )
     async with server.connect_upgraded() as frozen, server.connect_upgraded() as reader:
         while len(clients) < 2:
             await trio.lowlevel.checkpoint()
