@@ -90,7 +90,7 @@ class Controller:
         self.counts: dict[str, int] = {}
         self._nursery: trio.Nursery | None = None
         self.hub = EventHub(
-            ports.writer, ports.reader, self.tails, limits.max_server_frame_bytes, limits.checkpoint_seconds
+            ports.writer, ports.reader, self.tails, limits.checkpoint_seconds
         )
         self.flusher = Flusher(self.tails, ports.writer, limits.write_behind_ms)
         self.targets = TargetCatalogue(ports.targets, ports.registry, ports.program_found)

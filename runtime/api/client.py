@@ -28,7 +28,7 @@ from runtime.wire.encoding import encode_error
 from runtime.wire.errors import INVALID_REQUEST
 from runtime.wire.jsonrpc_frame import BadFrame, ClientRequest, read_frame, refuse_binary_frame
 from runtime.wire.methods import METHODS, Method, find_method
-from runtime.wire.requests import TOPICS
+from runtime.wire.requests import PROTOCOL_VERSION, TOPICS
 from runtime.wire.rows import ServerCapabilities
 from store.errors import InvalidCursor, StoreUnavailable
 from supervisor.cell import guard
@@ -36,7 +36,6 @@ from supervisor.errors import ActorStopped, MailboxFull
 
 log = structlog.get_logger(__name__)
 
-PROTOCOL_VERSION = 1
 CLOSE_POLICY_VIOLATION = 1008
 FEATURES = ("replay", "deltas", "interactions")
 
@@ -140,6 +139,11 @@ class Client:
             return method
         if not self.principal.allows(method.scope):
             return Refusal("auth.forbidden")
+        if method.scope != "read" and self.services.stopping():
+            return Refusal("shutdown.in_progress")
+        if method.name == "initialize" and _other_version(request.params.get("protocolVersion")):
+            # Looked at first: another version may know other members.
+            return Refusal("protocol.unsupported", details={"supported": [PROTOCOL_VERSION]})
         params = structure_params(method, request.params)
         if isinstance(params, Refusal):
             return params
@@ -148,7 +152,8 @@ class Client:
         if workspace_id is not None and allowed is not None and workspace_id not in allowed:
             return Refusal("auth.forbidden")
         if method.name == "initialize":
-            return self._initialize(params, sink)
+            self._initialize(params, sink)
+            return None
         admitted = Request(params, sink, self, self.services)
         self._order(method, admitted)
         return None
@@ -195,9 +200,7 @@ class Client:
         if refusal is not None:
             request.sink.refuse(refusal)
 
-    def _initialize(self, params: requests.InitializeParams, sink: RequestSink) -> Refusal | None:
-        if params.protocol_version != PROTOCOL_VERSION:
-            return Refusal("protocol.unsupported", details={"supported": [PROTOCOL_VERSION]})
+    def _initialize(self, params: requests.InitializeParams, sink: RequestSink) -> None:
         self.initialized = True
         log.info(
             "a client is connected",
@@ -215,4 +218,7 @@ class Client:
                 limits=self.services.limits,
             )
         )
-        return None
+
+
+def _other_version(asked: object) -> bool:
+    return type(asked) is int and asked != PROTOCOL_VERSION

@@ -247,7 +247,13 @@ class ClientConnection:
             await trio.sleep(self.limits.ping_seconds)
             if self.queue.ping_waiting:
                 continue
-            if self._alive_at < pinged_at and self._reading_since <= pinged_at < float("inf"):
-                self._end(Closed(CloseCode.NO_PONG, "no pong"), flush=False)
+            if self._silent_since(pinged_at):
+                # After a pause of the whole process the pong may lie there unread: its reader goes first.
+                await trio.lowlevel.checkpoint()
+                if self._silent_since(pinged_at):
+                    self._end(Closed(CloseCode.NO_PONG, "no pong"), flush=False)
             self.queue.put_ping(ping_frame())
             pinged_at = trio.current_time()
+
+    def _silent_since(self, pinged_at: float) -> bool:
+        return self._alive_at < pinged_at and self._reading_since <= pinged_at < float("inf")

@@ -30,7 +30,6 @@ class EventHub:
     writer: StoreWriter
     reader: StoreReader
     tails: TailRegistry
-    max_server_frame_bytes: int
     checkpoint_seconds: float
     _by_workspace: dict[str, list[Subscription]] = attrs.field(factory=dict, init=False)
 
@@ -50,24 +49,13 @@ class EventHub:
         return sum(len(listed) for listed in self._by_workspace.values())
 
     def publish_commit(self, committed: Committed) -> None:
-        """A durable unit. One too large for a frame is stood in for by `session_reset` (`contract §5`)."""
+        """A durable unit, as it was encoded and logged by the writer."""
         unit = committed.unit
         if not unit.rows:
             return
-        body = committed.body
-        if len(body) > self.max_server_frame_bytes:
-            version = unit.session_state.message_version
-            body = encode_event(
-                events.SessionReset(
-                    commit_seq=committed.commit_seq,
-                    workspace_id=unit.session_key.workspace_id,
-                    agent_session_id=unit.session_key.agent_session_id,
-                    message_version=version,
-                )
-            )
         for subscription in self._following(unit.session_key.workspace_id):
             if subscription.wants(unit.session_key.agent_session_id, unit.root_agent_session_id):
-                subscription.commit(committed.commit_seq, body)
+                subscription.commit(committed.commit_seq, committed.body)
 
     def publish_deltas(self, session: Session, deltas: list[Delta]) -> None:
         """Optimistic text: numbered already, merged already, sent as it is to all alike."""

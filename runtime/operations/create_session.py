@@ -4,7 +4,7 @@ Owns what must be known about the world before a Session exists: submit id, sess
 directory. What the Session then does is its own machine's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import attrs
@@ -42,6 +42,9 @@ class WorkDirectories(Protocol):
     def is_directory(self, path: str) -> bool:
         """Whether an absolute path names a directory that can be entered."""
 
+    def is_within(self, path: str, roots: Sequence[str]) -> bool:
+        """Whether a path, with its links resolved, is one of the roots or below one."""
+
     def allocate(self, key: SessionKey) -> str:
         """Make the directory of a session that was given none; the same one when repeated."""
 
@@ -57,6 +60,8 @@ class NewSession:
     target_id: TargetId
     claim: SubmitClaim
     cwd: str | None
+    roots: tuple[str, ...] | None
+    """Where the caller's token lets sessions work; None is anywhere."""
     title: str | None
     settings: Settings
     prompt: Prompt | None
@@ -112,6 +117,8 @@ class CreateOperation:
         refusal = self.targets.refusal_for(new.target_id)
         if refusal is not None:
             return refusal
+        if new.roots is not None and not (new.cwd and self.directories.is_within(new.cwd, new.roots)):
+            return Refusal("auth.forbidden", details={"param": "cwd"})
         if new.cwd is not None and not self.directories.is_directory(new.cwd):
             return Refusal("session.cwd_missing")
         return self.targets.check_settings(new.target_id, new.settings)

@@ -8,7 +8,7 @@ import attrs
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """What a JSON document can hold. Rows never hold anything else where a provider's own value is kept."""
 
-SettingValue: TypeAlias = "str | bool"
+SettingValue: TypeAlias = str | bool
 Settings: TypeAlias = Mapping[str, SettingValue]
 SettingSource = Literal["explicit", "default", "provider"]
 

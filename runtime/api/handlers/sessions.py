@@ -21,8 +21,6 @@ DETAIL_TURNS = 50
 def create(request: Request[requests.SessionCreateParams]) -> Handled:
     """`session/create`: admitted at once, checked and written by an operation task."""
     params, services = request.params, request.services
-    if services.stopping():
-        return Refusal("shutdown.in_progress")
     unsupported = _unsupported(params)
     if unsupported is not None:
         return unsupported
@@ -34,6 +32,7 @@ def create(request: Request[requests.SessionCreateParams]) -> Handled:
     new = NewSession(
         key=key,
         target_id=params.agent_target_id,
+        roots=request.client.principal.roots,
         claim=claim_of(request, "session/create", key, params.client_submit_id, params.initial_content),
         cwd=params.cwd,
         title=params.title or None,

@@ -9,6 +9,12 @@ import orjson
 ANNOUNCEMENT_FILE = "daemon.json"
 _MODE = 0o600
 
+EXIT_CONFIGURATION = 2
+EXIT_IN_USE = 3
+EXIT_DATABASE = 4
+EXIT_ADDRESS = 5
+"""Exit codes of `greenroom serve` (`contract §1`)."""
+
 
 class StartRefused(Exception):
     """The daemon does not start: the exit code of `contract §1`, and one line that says why and what to do.

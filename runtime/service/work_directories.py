@@ -3,6 +3,7 @@
 An adapter: the one place that makes or removes them. It never looks inside, and removes only what is empty.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
@@ -20,6 +21,14 @@ class DiskWorkDirectories:
         """Whether an absolute path names a directory."""
         try:
             return path.startswith("/") and Path(path).is_dir()
+        except (OSError, ValueError):
+            return False
+
+    def is_within(self, path: str, roots: Sequence[str]) -> bool:
+        """Whether a path, with its links resolved, is one of the roots or below one."""
+        try:
+            real = Path(path).resolve()
+            return any(real.is_relative_to(Path(root).resolve()) for root in roots)
         except (OSError, ValueError):
             return False
 

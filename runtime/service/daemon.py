@@ -1,4 +1,4 @@
-"""The composition root of the daemon: the only file that names production implementations.
+"""The composition root of the daemon: names the production implementations and runs them.
 
 Owns the start order of the contract (lock, bind, end leftovers, open and check the database, recover, listen), and
 the reverse order of stopping. What each part does is its own.
@@ -16,6 +16,7 @@ import trio
 
 from runtime.api import trio_websocket_transport, wsproto_transport
 from runtime.api.authentication import TokenStore
+from runtime.api.commit_events import CommitEvents
 from runtime.api.frames import CloseCode
 from runtime.api.front import Front, HttpRoute
 from runtime.api.http_exchange import HttpResponse, RequestHead
@@ -26,16 +27,24 @@ from runtime.api.transport import ServeClient
 from runtime.config import Configuration
 from runtime.controller import Controller, ControllerPorts
 from runtime.controller_limits import transport_limits
-from runtime.installation import VERSION
 from runtime.providers.acp.adapter import AcpDescriptor
 from runtime.providers.registry import ProviderRegistry
-from runtime.ready import ReadyLine, StartRefused, announce, withdraw
-from runtime.service_access import admitted_tokens
-from runtime.service_targets import program_found, target_definitions
+from runtime.service.access import admitted_tokens
+from runtime.service.installation import VERSION
+from runtime.service.ready import (
+    EXIT_ADDRESS,
+    EXIT_CONFIGURATION,
+    EXIT_DATABASE,
+    EXIT_IN_USE,
+    ReadyLine,
+    StartRefused,
+    announce,
+    withdraw,
+)
+from runtime.service.target_definitions import program_found, target_definitions
+from runtime.service.work_directories import DiskWorkDirectories
 from runtime.system_ports import SystemClock, SystemIdentifiers
-from runtime.wire.encoding import encode_commit
 from runtime.wire.rows import ServerInfo
-from runtime.work_directories import DiskWorkDirectories
 from store.canonical.identifiers import SessionKey
 from store.commit_log import LogLimits
 from store.errors import DataDirectoryInUse, NetworkFileSystem, SchemaTooNew, StoreDamaged, StoreError
@@ -45,11 +54,6 @@ from store.open import DATABASE_FILE_NAME, Store, StoreOptions, open_store
 from supervisor.process_guard import ProcessGuard, SpawnerUnavailable, sweep
 
 log = structlog.get_logger(__name__)
-
-EXIT_CONFIGURATION = 2
-EXIT_IN_USE = 3
-EXIT_DATABASE = 4
-EXIT_ADDRESS = 5
 
 INSTANCES_FOLDER = "instances"
 TRANSPORTS: dict[str, ServeClient] = {
@@ -205,7 +209,7 @@ def _store(config: Configuration, data_dir: Path, clock: SystemClock) -> Iterato
     options = StoreOptions(
         clock_ms=clock.now_ms,
         new_store_id=SystemIdentifiers().new_id,
-        encode=encode_commit,
+        encode=CommitEvents(limits.max_server_frame_bytes).encode,
         log_limits=LogLimits(
             bytes_max=limits.commit_log_max_bytes,
             count_max=limits.commit_log_max_count,

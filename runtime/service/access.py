@@ -13,10 +13,9 @@ from runtime.api.authentication import (
 )
 from runtime.api.secret_files import SystemSecretFiles
 from runtime.config import Configuration
-from runtime.ready import StartRefused
+from runtime.service.ready import EXIT_CONFIGURATION, StartRefused
 
 TOKEN_FILE = "token"  # noqa: S105 -- a file name
-EXIT_CONFIGURATION = 2
 
 
 def admitted_tokens(config: Configuration, data_dir: Path) -> tuple[TokenStore, Path]:
