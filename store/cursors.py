@@ -1,0 +1,36 @@
+"""Opaque page cursors: what a list needs to go on, as base64url JSON. Pure.
+
+A cursor names its list, so that one made for another list is refused instead of misread.
+"""
+
+import base64
+import binascii
+from typing import Final
+
+import orjson
+
+from store.errors import InvalidCursor
+
+_CURSOR_CHARACTERS_MAX: Final = 512
+
+
+def encode_cursor(list_name: str, place: tuple[int, ...]) -> str:
+    """The cursor that goes on behind `place` in the list called `list_name`."""
+    return base64.urlsafe_b64encode(orjson.dumps([list_name, *place])).rstrip(b"=").decode()
+
+
+def decode_cursor(list_name: str, width: int, cursor: str) -> tuple[int, ...]:
+    """The place of `width` numbers in `cursor`. Raises `InvalidCursor`."""
+    if len(cursor) > _CURSOR_CHARACTERS_MAX:
+        raise InvalidCursor("the cursor is none of this store's")
+    padded = cursor + "=" * (-len(cursor) % 4)
+    try:
+        values = orjson.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError) as error:
+        raise InvalidCursor("the cursor is none of this store's") from error
+    if not isinstance(values, list) or len(values) != width + 1 or values[0] != list_name:
+        raise InvalidCursor("the cursor was made for another list")
+    place = tuple(values[1:])
+    if not all(type(number) is int and abs(number) < 2**63 for number in place):
+        raise InvalidCursor("the cursor is none of this store's")
+    return place

@@ -1,0 +1,136 @@
+"""What the store does to files beside SQLite: renewing the log after an unclean end, and the reserve for a full disk.
+
+`DatabaseFiles` is the port; `LocalFiles` performs it with real system calls, the simulation has its own. No SQL.
+"""
+
+import os
+from pathlib import Path
+from typing import Final, Protocol
+
+import attrs
+
+_CHUNK_BYTES: Final = 1024 * 1024
+
+
+@attrs.frozen
+class FileSizes:
+    """Sizes in bytes; `free` is what the file system would still give us."""
+
+    database: int
+    wal: int
+    free: int
+
+
+class DatabaseFiles(Protocol):
+    """The files of one database."""
+
+    @property
+    def database(self) -> Path:
+        """The main file; SQLite keeps its log and index beside it."""
+
+    def renew_wal(self) -> bool:
+        """Copy the write-ahead log to a new file, make that durable and put it in place of the old one.
+
+        Must happen before SQLite opens the file after an unclean end: recovery trusts what it reads, and what it
+        reads may exist in the page cache alone after a failed synchronisation. False when nothing was left over,
+        which is what a clean end leaves.
+        """
+
+    def discard(self, path: Path) -> None:
+        """Remove a file beside the database if it exists."""
+
+    def sync_folder(self) -> None:
+        """Make the names in the folder durable."""
+
+    def hold_reserve(self) -> bool:
+        """Take the reserve from the disk while there is plenty; False when there is not."""
+
+    def release_reserve(self) -> bool:
+        """Give the reserve back to the disk; False when none is held."""
+
+    def sizes(self) -> FileSizes:
+        """Present sizes, for health."""
+
+
+@attrs.frozen
+class LocalFiles:
+    """The files of a database on a local disk."""
+
+    database: Path
+    reserve_bytes: int
+
+    @property
+    def _wal(self) -> Path:
+        return self.database.with_name(self.database.name + "-wal")
+
+    @property
+    def _reserve(self) -> Path:
+        return self.database.with_name("reserve")
+
+    def renew_wal(self) -> bool:
+        """See `DatabaseFiles`. The copy is read and written, not linked or cloned: new blocks are the point."""
+        if _size(self._wal) == 0:
+            return False
+        copy = self._wal.with_name(self._wal.name + "-renewed")
+        with self._wal.open("rb", buffering=0) as source, copy.open("wb", buffering=0) as target:
+            while chunk := source.read(_CHUNK_BYTES):
+                written = 0
+                while written < len(chunk):
+                    written += target.write(chunk[written:])
+            os.fsync(target.fileno())
+        copy.chmod(self._wal.stat().st_mode & 0o777)
+        copy.replace(self._wal)
+        self.sync_folder()
+        return True
+
+    def discard(self, path: Path) -> None:
+        """See `DatabaseFiles`."""
+        path.unlink(missing_ok=True)
+
+    def sync_folder(self) -> None:
+        """See `DatabaseFiles`."""
+        descriptor = os.open(self.database.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def hold_reserve(self) -> bool:
+        """See `DatabaseFiles`. Taken only while twice as much is free, so that it is not given and taken in turns."""
+        if self.reserve_bytes == 0 or _size(self._reserve) >= self.reserve_bytes:
+            return True
+        if self._free_bytes() < 2 * self.reserve_bytes:
+            return False
+        descriptor = os.open(self._reserve, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.posix_fallocate(descriptor, 0, self.reserve_bytes)
+        except OSError:
+            # The free space went meanwhile, or cannot be taken in advance here: then there is no reserve.
+            self.discard(self._reserve)
+            return False
+        finally:
+            os.close(descriptor)
+        return True
+
+    def release_reserve(self) -> bool:
+        """See `DatabaseFiles`."""
+        try:
+            self._reserve.unlink()
+        except FileNotFoundError:
+            return False
+        return True
+
+    def sizes(self) -> FileSizes:
+        """See `DatabaseFiles`."""
+        return FileSizes(_size(self.database), _size(self._wal), self._free_bytes())
+
+    def _free_bytes(self) -> int:
+        figures = os.statvfs(self.database.parent)
+        return figures.f_bavail * figures.f_frsize
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,207 @@
+"""One group: the units that were waiting, in one transaction and one synchronisation (`architecture §2`).
+
+Both writers call it, one on a thread and one in the loop. Each unit has a savepoint of its own, so that a bad one
+fails alone; what an error of the transaction itself means is decided here and nowhere else. It tells nobody.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final, Literal, TypeAlias
+
+import apsw
+import attrs
+
+from store import commit_log
+from store.canonical.change import (
+    Committed,
+    NotCommitted,
+    OutcomeUnknown,
+    StreamPiece,
+    Unit,
+    UnitOutcome,
+    publication_order,
+)
+from store.commit_log import LogEnd
+from store.errors import PROGRAM_ERRORS, ClaimTaken, StoreError, is_damage, is_full, is_passing
+from store.port import CommitEncoder, LoggedCommit
+from store.statements import messages
+from store.statements.units import write_unit
+
+GroupFailure = Literal["full", "unavailable", "unknown"]
+
+_UNIT_FAULTS: Final[tuple[type[Exception], ...]] = (StoreError, apsw.Error, *PROGRAM_ERRORS)
+_SAVE_HEAD = "UPDATE meta SET commit_seq = ?"
+
+
+@attrs.frozen
+class UnitJob:
+    """A submitted unit and whom to tell."""
+
+    unit: Unit
+    complete: Callable[[UnitOutcome], None]
+
+
+@attrs.frozen
+class PiecesJob:
+    """Submitted written-behind text and whom to tell whether it is durable, or void."""
+
+    pieces: tuple[StreamPiece, ...]
+    complete: Callable[[bool], None]
+
+
+Job: TypeAlias = UnitJob | PiecesJob
+JobOutcome: TypeAlias = UnitOutcome | bool
+
+
+@attrs.frozen
+class GroupResult:
+    """What became of each job, in their order, and what ailed the group as a whole."""
+
+    outcomes: tuple[JobOutcome, ...]
+    failure: GroupFailure | None = None
+
+
+class _GroupLost(Exception):
+    """The transaction cannot go on: nothing of the group is kept."""
+
+    def __init__(self, error: apsw.Error) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class GroupWriter:
+    """Writes groups on the one writing connection and owns the numbers: `commitSeq` and the log's totals.
+
+    A number once given is never given again while this object lives, whether its unit was kept or not; the newest
+    one is stored with every group, so that no number anybody was told is given again after a restart either.
+    """
+
+    def __init__(
+        self, connection: apsw.Connection, encode: CommitEncoder, clock_ms: Callable[[], int]
+    ) -> None:
+        self._connection = connection
+        self._encode = encode
+        self._clock_ms = clock_ms
+        self._stored_commit_seq, _ = commit_log.head_and_trimmed(connection)
+        self._last_commit_seq = self._stored_commit_seq
+        self._log_end = commit_log.newest(connection)
+
+    @property
+    def log_end(self) -> LogEnd:
+        """The totals of the log at the newest commit."""
+        return self._log_end
+
+    @property
+    def last_commit_seq(self) -> int:
+        """The newest number given to a unit."""
+        return self._last_commit_seq
+
+    def write(self, jobs: Sequence[Job]) -> GroupResult:
+        """Write all jobs in one transaction. Raises nothing that the disk or a unit can cause."""
+        log_end = self._log_end
+        try:
+            outcomes = self._fill(jobs)
+        except _GroupLost as lost:
+            self._log_end = log_end
+            return _refused(jobs, lost.error)
+        if not any(outcome is True or isinstance(outcome, Committed) for outcome in outcomes):
+            self._roll_back()
+            self._log_end = log_end
+            return GroupResult(tuple(outcomes))
+        try:
+            self._connection.execute("COMMIT")
+        except apsw.Error as error:
+            self._roll_back()
+            self._log_end = log_end
+            # A frame that could not be written whole can never be recovered; a failed synchronisation leaves
+            # complete frames in the page cache, and a restart may find them (`OutcomeUnknown`).
+            return _refused(jobs, error) if is_full(error) else _unknown(jobs, error)
+        self._stored_commit_seq = self._last_commit_seq
+        return GroupResult(tuple(outcomes))
+
+    def _fill(self, jobs: Sequence[Job]) -> list[JobOutcome]:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            outcomes = [self._write_job(job) for job in jobs]
+            if self._last_commit_seq != self._stored_commit_seq:
+                self._connection.execute(_SAVE_HEAD, (self._last_commit_seq,))
+        except apsw.Error as error:
+            self._roll_back()
+            raise _GroupLost(error) from error
+        except BaseException:
+            self._roll_back()
+            raise
+        return outcomes
+
+    def _write_job(self, job: Job) -> JobOutcome:
+        log_end = self._log_end
+        self._connection.execute("SAVEPOINT job")
+        outcome: JobOutcome
+        try:
+            outcome = self._write_unit(job.unit) if isinstance(job, UnitJob) else self._add(job.pieces)
+        except _UNIT_FAULTS as error:
+            self._log_end = log_end
+            if isinstance(error, apsw.Error) and self._ends_group(error):
+                self._roll_back()
+                raise _GroupLost(error) from error
+            self._connection.execute("ROLLBACK TO job")
+            outcome = _rejected(job.unit, error) if isinstance(job, UnitJob) else False
+        self._connection.execute("RELEASE job")
+        return outcome
+
+    def _ends_group(self, error: apsw.Error) -> bool:
+        """Whether the others of the group cannot be written either. A damaged page concerns its unit alone."""
+        if not self._connection.in_transaction:
+            return True
+        return (is_full(error) or is_passing(error)) and not is_damage(error)
+
+    def _write_unit(self, unit: Unit) -> Committed:
+        self._last_commit_seq += 1
+        commit_seq = self._last_commit_seq
+        rows = publication_order(unit.rows)
+        write_unit(self._connection, unit, rows)
+        if not rows:
+            return Committed(unit, commit_seq, b"")  # claims and counters alone are never published
+        body = self._encode(commit_seq, rows)
+        key = unit.session_key
+        entry = LoggedCommit(
+            commit_seq, key.workspace_id, key.agent_session_id, unit.root_agent_session_id, body
+        )
+        self._log_end = commit_log.append(self._connection, entry, self._clock_ms(), self._log_end)
+        return Committed(unit, commit_seq, body)
+
+    def _add(self, pieces: Sequence[StreamPiece]) -> bool:
+        for piece in pieces:
+            messages.add_piece(self._connection, piece)
+        return True
+
+    def _roll_back(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+
+def refusal(job: Job, code: str, detail: str) -> JobOutcome:
+    """The outcome of a job of which certainly nothing is stored."""
+    return NotCommitted(job.unit, code, detail) if isinstance(job, UnitJob) else False
+
+
+def _rejected(unit: Unit, error: Exception) -> NotCommitted:
+    if isinstance(error, ClaimTaken):
+        return NotCommitted(unit, "submit.conflict", str(error))
+    code = "store.unavailable" if isinstance(error, apsw.Error) and is_damage(error) else "internal"
+    return NotCommitted(unit, code, f"{type(error).__name__}: {error}")
+
+
+def _refused(jobs: Sequence[Job], error: apsw.Error) -> GroupResult:
+    full = is_full(error)
+    code = "store.full" if full else "store.unavailable"
+    outcomes = tuple(refusal(job, code, str(error)) for job in jobs)
+    return GroupResult(outcomes, "full" if full else "unavailable")
+
+
+def _unknown(jobs: Sequence[Job], error: apsw.Error) -> GroupResult:
+    return GroupResult(unknown_outcomes(jobs, str(error)), "unknown")
+
+
+def unknown_outcomes(jobs: Sequence[Job], detail: str) -> tuple[JobOutcome, ...]:
+    """For jobs that may or may not be durable; text that may not be is sent again."""
+    return tuple(OutcomeUnknown(job.unit, detail) if isinstance(job, UnitJob) else False for job in jobs)

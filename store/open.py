@@ -1,0 +1,127 @@
+"""Opens a store in the one right order, and closes it cleanly. The composition root's way in.
+
+Renew the log after an unclean end, open, check the whole file, migrate, give it its identity. Afterwards the
+caller recovers, chooses a writer, and serves. The instance lock is taken before this, by the caller.
+"""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import apsw
+import attrs
+
+from store.checksums import SYSTEM_LAYER
+from store.commit_log import LogLimits
+from store.committer import Committer
+from store.connection import check_whole, is_summed, open_for_reading, open_for_writing
+from store.errors import translated
+from store.files import DatabaseFiles
+from store.inline_writer import InlineWriter
+from store.migrations import Migration, migrate, shipped_migrations
+from store.port import CommitEncoder
+from store.reader import PAGE_BYTES_MAX, SqliteReader
+from store.recovery import Recovery, recover
+from store.writer import ThreadedWriter
+
+DATABASE_FILE_NAME = "greenroom.db"
+
+_BIRTH = "INSERT INTO meta (id, store_id, created_at, commit_seq, log_trimmed_through) VALUES (1, ?, ?, 0, 0)"
+
+
+@attrs.frozen
+class StoreOptions:
+    """What the composition root decides about a store. Sizes in bytes, times in milliseconds."""
+
+    clock_ms: Callable[[], int]
+    new_store_id: Callable[[], str]
+    encode: CommitEncoder
+    log_limits: LogLimits = attrs.field(factory=LogLimits)
+    page_bytes_max: int = PAGE_BYTES_MAX
+    base_layer: str = SYSTEM_LAYER
+    """SQLite's file system layer; a simulation names its own."""
+    migrations: tuple[Migration, ...] = attrs.field(factory=shipped_migrations)
+
+
+@attrs.frozen
+class StartReport:
+    """What opening found out and did."""
+
+    unclean_end: bool
+    """The last life left a log behind; it was renewed before anything read it."""
+    pages_summed: bool
+    copy_before_migration: Path | None
+
+
+class Store:
+    """An open store: one committer for the writer that runs, and as many readers as there are threads that read."""
+
+    def __init__(
+        self, committer: Committer, files: DatabaseFiles, options: StoreOptions, report: StartReport
+    ) -> None:
+        self.report = report
+        self.committer = committer
+        self._path = files.database
+        self._options = options
+        self._readers: list[SqliteReader] = []
+        self._writer: ThreadedWriter | None = None
+        self.reader = self.new_reader()
+
+    def new_reader(self) -> SqliteReader:
+        """A reader on a connection of its own, for a thread of its own. Closed with the store."""
+        connection = open_for_reading(self._path, self._options.base_layer)
+        reader = SqliteReader(connection, self._path, self._options.page_bytes_max)
+        self._readers.append(reader)
+        return reader
+
+    def recover(self) -> Recovery:
+        """Settle what the last life left open; before a writer runs and before clients are served."""
+        return recover(self.committer, self._options.clock_ms())
+
+    def threaded_writer(self) -> ThreadedWriter:
+        """The writer of the service."""
+        self._writer = ThreadedWriter(self.committer)
+        return self._writer
+
+    def inline_writer(self, latency: Callable[[], Awaitable[None]]) -> InlineWriter:
+        """The writer of simulated runs."""
+        return InlineWriter(self.committer, latency)
+
+    def close(self) -> None:
+        """Close everything and leave an empty log, which is what the next start takes for a clean end.
+
+        Not to be called while a writer runs. A connection that an abandoned commit still uses is left alone: the
+        process is about to end, and the next start treats it as what it is, an unclean end.
+        """
+        for reader in self._readers:
+            reader.close()
+        if self._writer is None or not self._writer.abandoned:
+            self.committer.close()
+
+
+def open_store(files: DatabaseFiles, options: StoreOptions) -> Store:
+    """Open the database, creating it if there is none.
+
+    Raises `StoreDamaged`, `SchemaTooNew`, `StoreFull` or `StoreUnavailable`; the file is then as it was, or at
+    the last complete migration.
+    """
+    path = files.database
+    unclean_end = files.renew_wal()
+    connection = open_for_writing(path, options.base_layer)
+    try:
+        check_whole(connection, path)
+        copy = migrate(connection, files, options.migrations)
+        _give_identity(connection, options)
+        files.sync_folder()
+        committer = Committer(connection, files, options.encode, options.clock_ms, options.log_limits)
+        return Store(committer, files, options, StartReport(unclean_end, is_summed(connection), copy))
+    except apsw.Error as error:
+        connection.close(True)
+        raise translated(error, path) from error
+    except BaseException:
+        connection.close(True)
+        raise
+
+
+def _give_identity(connection: apsw.Connection, options: StoreOptions) -> None:
+    if connection.execute("SELECT count(*) FROM meta").get == 0:
+        connection.execute(_BIRTH, (options.new_store_id(), options.clock_ms()))

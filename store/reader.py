@@ -1,0 +1,255 @@
+"""Reads: each call is one read transaction, and says the `commitSeq` of what it saw (`architecture` rule 13).
+
+Runs on the thread that calls it; in the service that is the loop, since a read takes microseconds. It never waits
+for the writer and never holds a transaction between calls. The SQL stands in `store.statements`.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, TypeVar
+
+import apsw
+
+from store import commit_log
+from store.canonical.change import LoadedSession
+from store.canonical.claim import SubmitClaim
+from store.canonical.identifiers import (
+    ClientSubmitId,
+    RequestId,
+    SessionId,
+    SessionKey,
+    TurnId,
+    WorkspaceId,
+)
+from store.canonical.interaction import Interaction, InteractionStatus
+from store.canonical.session import Session
+from store.canonical.turn import Turn
+from store.cursors import decode_cursor, encode_cursor
+from store.errors import translated
+from store.message_windows import read_window
+from store.port import (
+    ListedSession,
+    LoggedCommit,
+    MessageQuery,
+    MessageWindow,
+    Page,
+    Read,
+    SessionDetail,
+    SessionFilter,
+)
+from store.statements import claims, interactions, messages, session_lists, sessions, turns
+from store.statements.sessions import StoredSession
+
+PAGE_BYTES_MAX: Final = 4 * 1024 * 1024
+_LAST: Final = 2**62
+"""Above every sequence and every row number."""
+
+T = TypeVar("T")
+PlacedT = TypeVar("PlacedT")
+
+
+class SqliteReader:
+    """Implements `store.port.StoreReader` on one connection that cannot write.
+
+    Besides `StoreUnavailable` a call may raise `StoreDamaged` (a page failed its checksum) or `RowError` (a row
+    outside the vocabulary): both concern what was read, not the whole store.
+    """
+
+    def __init__(self, connection: apsw.Connection, path: Path, page_bytes_max: int = PAGE_BYTES_MAX) -> None:
+        self._connection = connection
+        self._path = path
+        self._page_bytes_max = page_bytes_max
+
+    def session(self, key: SessionKey) -> Read[Session | None]:
+        """See `StoreReader`."""
+        with self._snapshot() as commit_seq:
+            stored = sessions.find(self._connection, key)
+            return Read(stored.session if stored else None, commit_seq)
+
+    def load(self, key: SessionKey) -> Read[LoadedSession | None]:
+        """See `StoreReader`."""
+        with self._snapshot() as commit_seq:
+            stored = sessions.find(self._connection, key)
+            if stored is None:
+                return Read(None, commit_seq)
+            pending = interactions.pending(self._connection, [stored.reference])
+            loaded = LoadedSession(
+                session=stored.session,
+                counters=stored.counters,
+                active_turn=self._active_turn(stored),
+                streaming_messages=messages.streaming(self._connection, stored.reference),
+                pending_interactions=tuple(found.interaction for found in pending),
+            )
+            return Read(loaded, commit_seq)
+
+    def detail(self, key: SessionKey, turns_max: int) -> Read[SessionDetail | None]:
+        """The newest `turns_max` turns; pending interactions of the tree below, and all of those turns."""
+        with self._snapshot() as commit_seq:
+            stored = sessions.find(self._connection, key)
+            if stored is None:
+                return Read(None, commit_seq)
+            page = self._turns(stored.reference, None, turns_max)
+            below = sessions.descendants(self._connection, key.workspace_id, key.agent_session_id)
+            tree = [stored.reference, *(child.reference for child in below)]
+            shown = {
+                found.place: found.interaction
+                for found in (
+                    *interactions.pending(self._connection, tree),
+                    *interactions.of_turns(
+                        self._connection, stored.reference, [turn.turn_id for turn in page.items]
+                    ),
+                )
+            }
+            detail = SessionDetail(
+                session=stored.session,
+                active_turn=self._active_turn(stored),
+                turns=page.items,
+                turns_cursor=page.next_cursor,
+                interactions=tuple(shown[place] for place in sorted(shown)),
+                children=tuple(child.session for child in below),
+            )
+            return Read(detail, commit_seq)
+
+    def sessions(
+        self, workspace_id: WorkspaceId, which: SessionFilter, cursor: str | None, limit: int
+    ) -> Read[Page[ListedSession]]:
+        """Roots that are not deleted; each counts the answers its whole tree waits for."""
+        list_name = f"sessions.{which.order}"
+        after = session_lists.TOP
+        if cursor is not None:
+            after = session_lists.ListPlace(*decode_cursor(list_name, 3, cursor))
+        with self._snapshot() as commit_seq:
+            found, more = _taken(
+                session_lists.page(self._connection, workspace_id, which, after, limit + 1), limit
+            )
+            items = tuple(self._listed(one.stored) for one in found)
+            place = found[-1].place if more else None
+            next_cursor = (
+                encode_cursor(list_name, (place.pinned, place.rank, place.reference)) if place else None
+            )
+            return Read(Page(items, next_cursor), commit_seq)
+
+    def session_count(self) -> int:
+        """How many sessions are kept and not deleted, children included."""
+        with self._snapshot():
+            return sessions.count(self._connection)
+
+    def messages(self, key: SessionKey, query: MessageQuery) -> Read[MessageWindow | None]:
+        """See `StoreReader`. A window also ends at about the page's size in bytes."""
+        with self._snapshot() as commit_seq:
+            stored = sessions.find(self._connection, key)
+            if stored is None:
+                return Read(None, commit_seq)
+            return Read(read_window(self._connection, stored, query, self._page_bytes_max), commit_seq)
+
+    def turn(self, key: SessionKey, turn_id: TurnId) -> Read[Turn | None]:
+        """See `StoreReader`."""
+        with self._snapshot() as commit_seq:
+            reference = sessions.reference_of(self._connection, key)
+            turn = None if reference is None else turns.find(self._connection, reference, turn_id)
+            return Read(turn, commit_seq)
+
+    def turns(self, key: SessionKey, cursor: str | None, limit: int) -> Read[Page[Turn]]:
+        """Newest first, retracted ones included; empty for a session that is not here."""
+        with self._snapshot() as commit_seq:
+            reference = sessions.reference_of(self._connection, key)
+            if reference is None:
+                return Read(Page((), None), commit_seq)
+            return Read(self._turns(reference, cursor, limit), commit_seq)
+
+    def interaction(
+        self, key: SessionKey, turn_id: TurnId, request_id: RequestId
+    ) -> Read[Interaction | None]:
+        """See `StoreReader`."""
+        with self._snapshot() as commit_seq:
+            reference = sessions.reference_of(self._connection, key)
+            if reference is None:
+                return Read(None, commit_seq)
+            return Read(interactions.find(self._connection, reference, turn_id, request_id), commit_seq)
+
+    def interactions(
+        self, workspace_id: WorkspaceId, status: InteractionStatus | None, cursor: str | None, limit: int
+    ) -> Read[Page[Interaction]]:
+        """Newest first, children's included, those of deleted sessions left out."""
+        list_name = f"interactions.{status or 'all'}"
+        before = _LAST if cursor is None else decode_cursor(list_name, 1, cursor)[0]
+        with self._snapshot() as commit_seq:
+            found, more = _taken(
+                interactions.page(self._connection, workspace_id, status, before, limit + 1), limit
+            )
+            items = tuple(one.interaction for one in found)
+            next_cursor = encode_cursor(list_name, (found[-1].place,)) if more else None
+            return Read(Page(items, next_cursor), commit_seq)
+
+    def workspace_claim(
+        self, workspace_id: WorkspaceId, submit_id: ClientSubmitId
+    ) -> Read[SubmitClaim | None]:
+        """The create this id is bound to."""
+        with self._snapshot() as commit_seq:
+            return Read(claims.of_workspace(self._connection, workspace_id, submit_id), commit_seq)
+
+    def session_claim(self, key: SessionKey, submit_id: ClientSubmitId) -> Read[SubmitClaim | None]:
+        """The command of this session the id is bound to."""
+        with self._snapshot() as commit_seq:
+            return Read(claims.of_session(self._connection, key, submit_id), commit_seq)
+
+    def log_after(self, commit_seq: int, upto: int, bytes_max: int) -> tuple[LoggedCommit, ...] | None:
+        """See `StoreReader`. None as well for a number above the head: it is none of this store's."""
+        with self._snapshot():
+            return commit_log.page(self._connection, commit_seq, upto, bytes_max)
+
+    def log_reaches(self, commit_seq: int) -> bool:
+        """See `StoreReader`. False as well for a number above the head."""
+        with self._snapshot():
+            return commit_log.reaches(self._connection, commit_seq)
+
+    def root_of(self, key: SessionKey) -> SessionId | None:
+        """See `StoreReader`."""
+        with self._snapshot():
+            return sessions.root_of(self._connection, key)
+
+    def store_id(self) -> str:
+        """The identity of this database: another one after a restore (`contract §6` promise 1)."""
+        with self._snapshot():
+            return str(self._connection.execute("SELECT store_id FROM meta").get)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[int]:
+        """One read transaction around the body; the newest `commitSeq` in it."""
+        try:
+            self._connection.execute("BEGIN")
+            try:
+                head, _ = commit_log.head_and_trimmed(self._connection)
+                yield head
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("COMMIT")
+        except apsw.Error as error:
+            raise translated(error, self._path) from error
+
+    def _active_turn(self, stored: StoredSession) -> Turn | None:
+        turn_id = stored.session.active_turn_id
+        return None if turn_id is None else turns.find(self._connection, stored.reference, turn_id)
+
+    def _turns(self, reference: int, cursor: str | None, limit: int) -> Page[Turn]:
+        before = _LAST if cursor is None else decode_cursor("turns", 1, cursor)[0]
+        found, more = _taken(turns.newest_before(self._connection, reference, before, limit + 1), limit)
+        return Page(tuple(found), encode_cursor("turns", (found[-1].sequence,)) if more else None)
+
+    def _listed(self, stored: StoredSession) -> ListedSession:
+        session = stored.session
+        pending = interactions.pending_in_tree(
+            self._connection, session.workspace_id, session.agent_session_id
+        )
+        return ListedSession(session, self._active_turn(stored), pending)
+
+
+def _taken(found: Iterable[PlacedT], limit: int) -> tuple[list[PlacedT], bool]:
+    """The first `limit` of at most one more, and whether there was one more."""
+    items = list(found)
+    return items[:limit], len(items) > limit
