@@ -225,9 +225,9 @@ async def test_a_peers_ping_is_answered_through_the_queue(start_server: Any, mas
 
 
 async def test_we_ping_and_a_client_that_answers_stays(start_server: Any, masked: Any):
-    server = await start_server(ping_seconds=0.05)
+    server = await start_server(ping_seconds=0.15)
     async with server.connect_upgraded() as client:
-        for _ in range(4):
+        for _ in range(3):
             assert await client.read_frame() == (0x89, b"")
             await client.send(masked(0xA))
         await client.send(masked(0x1, b"still here"))
@@ -237,14 +237,14 @@ async def test_we_ping_and_a_client_that_answers_stays(start_server: Any, masked
 
 
 async def test_any_byte_counts_as_life(start_server: Any, masked: Any):
-    server = await start_server(ping_seconds=0.05)
+    server = await start_server(ping_seconds=0.1)
     async with server.connect_upgraded() as client:
-        for byte in masked(0x1, b"slow"):
+        for byte in masked(0x1, b"x"):
             assert await client.read_frame() == (0x89, b"")
             await client.send(bytes([byte]))
         while (frame := await client.read_frame()) == (0x89, b""):
             pass
-        assert frame == (0x81, b"slow")
+        assert frame == (0x81, b"x")
 
 
 @pytest.mark.case("FC-16")
@@ -265,14 +265,14 @@ async def test_a_client_is_not_blamed_for_silence_while_we_do_not_read(start_ser
             if frame.text == b"first":
                 await go_on.wait()
 
-    server = await start_server(handle, ping_seconds=0.05)
+    server = await start_server(handle, ping_seconds=0.15)
     async with server.connect_upgraded() as client, trio.open_nursery() as nursery:
         # More than is read ahead by either transport, so that reading stops.
         wire = masked(0x1, b"first") + b"".join(masked(0x1, b"x" * 60_000) for _ in range(5))
         nursery.start_soon(client.send, wire)
-        frames = [await client.read_frame() for _ in range(8)]
+        frames = [await client.read_frame() for _ in range(5)]
         assert (0x81, b"first") in frames
-        assert frames.count((0x89, b"")) == 7
+        assert frames.count((0x89, b"")) == 4
         go_on.set()
         answers = 0
         while answers < 5:
