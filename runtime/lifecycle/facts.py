@@ -127,9 +127,9 @@ def quarantine(step: Step) -> None:
 def _use(step: Step) -> None:
     """The conversation is open: dispatch what waits, or release it for those who close."""
     state = step.state
-    for reply in state.resumers:
-        step.do(fx.ReplySession(reply, state.session))
-    step.change(resumers=())
+    if state.resumers:
+        step.do(*(fx.ReplySession(reply, state.session) for reply in state.resumers))
+        step.change(resumers=())
     turn = state.turn
     if turn is not None:
         if turn.delivery == "not_dispatched":
@@ -166,9 +166,9 @@ def _dispatch(step: Step) -> None:
 
 
 def _answer_closers(step: Step) -> None:
-    for reply in step.state.closers:
-        step.do(fx.ReplySession(reply, step.state.session))
-    step.change(closers=())
+    if step.state.closers:
+        step.do(*(fx.ReplySession(reply, step.state.session) for reply in step.state.closers))
+        step.change(closers=())
 
 
 def _refuse_resumers(step: Step, refusal: Refusal) -> None:

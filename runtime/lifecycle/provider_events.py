@@ -23,6 +23,9 @@ from store.canonical.interaction import Interaction
 from store.canonical.session import LifecycleCapabilities
 from store.canonical.turn import Turn
 
+NO_PROOF_OF_ACCEPTANCE = (n.TurnRejected, n.CancelRefused)
+"""Whatever else the provider says about a turn proves that it has it."""
+
 
 def from_provider(step: Step, given: i.FromProvider) -> None:
     """Apply an event of the connection; one of an older generation is dropped."""
@@ -31,6 +34,9 @@ def from_provider(step: Step, given: i.FromProvider) -> None:
         step.do(fx.Count("late_event"))
         return
     event = given.event
+    if type(event) is n.TextChunk:  # nearly all of them: looked at first
+        _of_turn(step, event)
+        return
     match event:
         case n.ThreadOpened():
             _thread_opened(step, event)
@@ -59,18 +65,17 @@ def _of_turn(step: Step, event: n.TurnEvent) -> None:
     if turn is None or event.turn_id != turn.turn_id or turn.delivery == "not_dispatched":
         step.do(fx.Count("late_event"))
         return
-    if not isinstance(event, n.TurnRejected | n.CancelRefused):
-        # Whatever the provider says about the turn proves that it has it.
+    if turn.delivery != "accepted" and not isinstance(event, NO_PROOF_OF_ACCEPTANCE):
         provider_turn_id = event.provider_turn_id if isinstance(event, n.TurnAccepted) else None
         turn = turns.accepted(turn, step.now_ms, provider_turn_id)
         step.set_turn(turn)
     match event:
+        case n.TextChunk():
+            transcript.text_chunk(step, event)
         case n.TurnAccepted():
             pass
         case n.TurnRejected():
             _rejected(step, turn, event)
-        case n.TextChunk():
-            transcript.text_chunk(step, event)
         case n.ItemEnded():
             transcript.end_item(step, event.item_id)
         case n.ToolCallReported():

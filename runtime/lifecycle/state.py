@@ -156,7 +156,7 @@ class Step:
 
     def set_turn(self, turn: Turn) -> None:
         """Write a changed row of the active turn; an unchanged one is not written."""
-        if turn == self.state.turn:
+        if turn is self.state.turn or turn == self.state.turn:
             return
         self.change(turn=None if turn.settled else turn)
         self.do(fx.PersistTurn(turn))
