@@ -1,0 +1,61 @@
+"""How a provider process is to be started, and which launches are so alike that scopes may share one process.
+
+Owns the launch specification and its fingerprint. Neither the fingerprint, nor a printed specification, nor the
+label for people gives away an argument or a variable: both may hold credentials. Pure.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cached_property
+
+import attrs
+from attrs import validators
+
+from supervisor.process_guard.port import LaunchRequest
+
+
+@attrs.frozen(kw_only=True)
+class LaunchSpecification:
+    """Everything that makes one provider process differ from another.
+
+    `environment` is complete and exact (FC-51). `cwd` is where the process starts; sessions that share a process
+    have directories of their own, which travel in `OpenThread`.
+    """
+
+    provider: str
+    argv: tuple[str, ...] = attrs.field(repr=False, validator=validators.min_len(1))
+    environment: Mapping[str, str] = attrs.field(repr=False)
+    cwd: str = attrs.field(repr=False)
+    dedicated: bool = False
+    """`dedicatedProcess` of the session's settings: a process that no other scope gets into."""
+    shared_key: str = ""
+    """What else has to be equal for scopes to share a process, such as the target they belong to."""
+
+    @property
+    def program(self) -> str:
+        """The program's name without its folder; the only part of a launch that an error may show."""
+        return self.argv[0].rstrip("/").rpartition("/")[2] or self.provider
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over the canonical JSON of what is launched; equal for scopes that may share a process.
+
+        `dedicated` is no part of it: whoever asks for a process of his own still shares the fate of a program
+        that crashes at every start (FC-30).
+        """
+        canonical = json.dumps(
+            [self.provider, self.argv, dict(self.environment), self.cwd, self.shared_key],
+            sort_keys=True,
+            separators=(",", ":"),
+        )
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    def request(self) -> LaunchRequest:
+        """The same for the process guard."""
+        return LaunchRequest(
+            argv=self.argv,
+            cwd=self.cwd,
+            environment=dict(self.environment),
+            label=f"{self.provider} {self.program} {self.fingerprint[:12]}",
+        )

@@ -1,0 +1,63 @@
+"""Redaction: what of an environment is a secret, and that it is gone from what a process says."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runtime.providers.redaction import SECRET_BYTES_MAX, Redactor, secrets_in
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secrets"),
+    [
+        ("OPENAI_API_KEY", "abcdef-123", ["abcdef-123"]),
+        ("github_token", "abcdef", ["abcdef"]),
+        ("DB_PASSWORD", "correct horse", ["correct horse"]),
+        ("PGPASS", "letmein", ["letmein"]),
+        ("PASS_COUNT_OF_TESTS", "123456", ["123456"]),
+        ("NORMAL", "sk-0123456789abcdef", ["sk-0123456789abcdef"]),
+        ("HTTPS_PROXY", "http://user:s3cr3t!@proxy:3128", ["s3cr3t!"]),
+        ("GIT_AUTHOR_NAME", "Jane Roe", []),
+        ("PATH", "/usr/bin:/bin", []),
+        ("PASSENGER", "somebody", []),
+        ("API_KEY", "short", []),
+        ("API_KEY", "x" * (SECRET_BYTES_MAX + 1), []),
+    ],
+)
+def test_which_values_are_secrets(name, value, secrets):
+    assert list(secrets_in(name, value)) == secrets
+
+
+def test_a_private_key_is_covered_line_by_line_too():
+    key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----\n"
+    redactor = Redactor.for_environment({"SOMETHING": key})
+    assert redactor.redact(b"leaked: MIIEpAIBAAKCAQEA!") == b"leaked: [redacted]!"
+    assert redactor.redact(b"all: " + key.encode()) == b"all: [redacted]"
+
+
+def test_the_longest_of_overlapping_secrets_goes_first():
+    redactor = Redactor(["secret", "secret-and-more"])
+    assert redactor.redact(b"secret-and-more secret") == b"[redacted] [redacted]"
+
+
+def test_nothing_to_hide_changes_nothing():
+    redactor = Redactor.for_environment({"PATH": "/bin"})
+    assert redactor.redact(b"\xff/bin", 1) == b"/bin"
+    assert redactor.redact_text("a\ud800b") == "a?b"
+
+
+@given(
+    secret=st.text("abc", min_size=6, max_size=8),
+    before=st.binary(max_size=12),
+    behind=st.binary(max_size=12),
+    start=st.integers(0, 32),
+)
+def test_no_cut_lets_a_secret_or_the_end_of_one_through(secret, before, behind, start):
+    data = before + secret.encode() + behind
+    start = min(start, len(data))
+    shown = Redactor([secret]).redact(data, start)
+    assert secret.encode() not in shown
+    if len(before) < start < len(before) + len(secret) and secret.encode() not in before + behind:
+        assert shown.startswith(b"[redacted]")
+    if start >= len(before) + len(secret):
+        assert shown == Redactor([secret]).redact(data[start:])
