@@ -1,0 +1,40 @@
+"""Ends a process tree for its connection: through the ladder, shielded, within a bound (architecture rule 14).
+
+Owns the last minutes of a process and of its pipes. Who is told of the end was told before.
+"""
+
+from collections.abc import Callable
+
+import trio
+
+from runtime.providers.output_reader import read_to_end
+from supervisor.cell import guard
+from supervisor.process_guard.port import LadderTimes, ProcessHandle
+
+CLOSE_MARGIN_SECONDS = 1.0
+"""How much later than its own bound the end of a process may come before it counts as failed."""
+
+
+class EndNotSeen(Exception):
+    """Ending a process took longer than its own bound. Not `CloseFailed`: there, what remains is known."""
+
+
+async def end_process(
+    process: ProcessHandle, times: LadderTimes, read_bytes: int, feed_stderr: Callable[[bytes], None]
+) -> Exception | None:
+    """End it and all it forked. Returns what went wrong, in which case something may still be alive."""
+    faults: list[Exception] = []
+    closed = False
+    with trio.CancelScope(shield=True) as shield:
+        shield.deadline = trio.current_time() + times.total_seconds + CLOSE_MARGIN_SECONDS
+        with guard(faults.append):
+            async with trio.open_nursery() as nursery:
+                # A process that cannot write its last words cannot leave by itself: its pipes are emptied.
+                nursery.start_soon(read_to_end, process.stdout, read_bytes, lambda _: None)
+                nursery.start_soon(read_to_end, process.stderr, read_bytes, feed_stderr)
+                await process.close(times)
+                closed = True
+                nursery.cancel_scope.cancel()
+    if not closed and not faults:
+        return EndNotSeen(f"{process.label} was not ended within {times.total_seconds:g} s")
+    return faults[0] if faults else None
