@@ -47,15 +47,16 @@ class OutputBatch:
 
     def deliver(self, scope: Scope, event: ProviderEvent) -> None:
         """An event for a scope; a chunk joins the one before it when nothing of that scope came between."""
+        chunk = event if isinstance(event, TextChunk | ToolOutputChunk) else None
         run = self._runs.get(scope)
-        if isinstance(event, TextChunk | ToolOutputChunk):
-            if run is not None and run.takes(event):
-                run.texts.append(event.text)
+        if run is not None:
+            if chunk is not None and run.takes(chunk):
+                run.texts.append(chunk.text)
                 return
-            self._runs[scope] = _Run(event, len(self._outputs), [event.text])
-        elif run is not None:
             del self._runs[scope]
             self._join(scope, run)
+        if chunk is not None:
+            self._runs[scope] = _Run(chunk, len(self._outputs), [chunk.text])
         self._outputs.append(Deliver(scope, event))
 
     def take(self) -> list[Output]:
