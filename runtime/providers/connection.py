@@ -41,6 +41,9 @@ from store.canonical.common import TurnError
 from supervisor.cell import guard
 from supervisor.process_guard.port import LadderTimes, LaunchError, ProcessHandle, ProcessLauncher
 
+STDERR_LOGGED_CHARACTERS = 1000
+"""Of the end of stderr, redacted, in the log line of a start that failed; all that is kept shows in the info."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -332,7 +335,11 @@ class ProviderConnection:
         error = self.end_error = self.end_error or fallback
         never_ready, self.state = self.state == "starting", "ended"
         adapter, self._adapter = self._adapter, None
-        self._log.info("provider connection ends", code=error.code, wanted=self.unwanted)
+        if never_ready and not self.unwanted:
+            tail = self._evidence.stderr.text()[-STDERR_LOGGED_CHARACTERS:]
+            self._log.warning("provider did not start", code=error.code, stderr=tail)
+        else:
+            self._log.info("provider connection ends", code=error.code, wanted=self.unwanted)
         if adapter is not None and not self._adapter_failed:
             with guard(self._on_bug):
                 self._deliver(adapter.end_of_input())

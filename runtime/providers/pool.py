@@ -75,18 +75,20 @@ class ConnectionPool:
         self._closing = False
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Keep connections until cancelled; then every process is ended, shielded and bounded."""
+        """Keep connections until cancelled; then every process is ended, shielded and bounded. May run again."""
         async with trio.open_nursery() as nursery:
             self._nursery = nursery
             try:
                 task_status.started()
                 await trio.sleep_forever()
             finally:
-                self._refuse_from_now_on()
+                self._nursery = None
+                self._admission.refuse_waiting(AcquireFailed(failures.SHUTTING_DOWN))
 
     async def close(self, grace_seconds: float) -> None:
-        """Take nobody new and end all processes side by side, within the grace (RT-144)."""
-        self._refuse_from_now_on()
+        """Take nobody new, ever, and end all processes side by side, within the grace (RT-144)."""
+        self._closing = True
+        self._admission.refuse_waiting(AcquireFailed(failures.SHUTTING_DOWN))
         connections = [live.connection for live in self._admission]
         for connection in connections:
             connection.stop(failures.SHUTTING_DOWN)
@@ -118,7 +120,7 @@ class ConnectionPool:
             await earlier.settled.wait()
             if earlier.refusal is not None and earlier.launch == launch and earlier.sink is sink:
                 raise AcquireFailed(earlier.refusal.error, earlier.refusal.connection)
-        if self._closing or self._nursery is None:
+        if not self._is_open:
             raise AcquireFailed(failures.SHUTTING_DOWN)
         tenancy = Tenancy(scope, launch, sink, descriptor, self._capacity(launch, descriptor))
         self._tenancies[scope] = tenancy
@@ -298,18 +300,18 @@ class ConnectionPool:
         """See `ConnectionOwner`: the sweeper goes on; the place among the live connections comes free."""
         self._sweeper.adopt(name, close)
 
+    @property
+    def _is_open(self) -> bool:
+        return self._nursery is not None and not self._closing
+
     def _pump(self) -> None:
-        if not self._closing:
+        if self._is_open:
             self._admission.pump()
             self._report_pressure()
 
     def _report_pressure(self) -> None:
         if self._admission.shortage > 0:
             self._on_pressure()
-
-    def _refuse_from_now_on(self) -> None:
-        self._closing = True
-        self._admission.refuse_waiting(AcquireFailed(failures.SHUTTING_DOWN))
 
 
 def _same(earlier: Tenancy, launch: LaunchSpecification, sink: ScopeSink) -> ConnectionReference:

@@ -32,8 +32,9 @@ async def end_process(
                 # A process that cannot write its last words cannot leave by itself: its pipes are emptied.
                 nursery.start_soon(read_to_end, process.stdout, read_bytes, lambda _: None)
                 nursery.start_soon(read_to_end, process.stderr, read_bytes, feed_stderr)
-                await process.close(times)
-                closed = True
+                with guard(faults.append):
+                    await process.close(times)
+                    closed = True
                 nursery.cancel_scope.cancel()
     if not closed and not faults:
         return EndNotSeen(f"{process.label} was not ended within {times.total_seconds:g} s")

@@ -234,7 +234,7 @@ class ScriptedLauncher:
         self.processes: list[ScriptedProcess] = []
         self.attempts = 0
         self.on_launch: Callable[[], None] = lambda: None
-        self._nursery = nursery
+        self.nursery = nursery
 
     @property
     def living(self) -> list[ScriptedProcess]:
@@ -250,5 +250,5 @@ class ScriptedLauncher:
         process = ScriptedProcess(1000 + 10 * len(self.processes), request, agent)
         self.processes.append(process)
         script = self.scripts.pop(0) if self.scripts else self.script
-        self._nursery.start_soon(process.run, script)
+        self.nursery.start_soon(process.run, script)
         return process

@@ -8,20 +8,20 @@ from runtime.providers.connection import ProviderConnection
 from runtime.providers.limits import ConnectionLimits
 from runtime.providers.normalized import TurnEnded
 from runtime.providers.port import CancelTurn, CloseThread
+from runtime.providers.process_end import CLOSE_MARGIN_SECONDS, EndNotSeen, end_process
 from store.canonical.common import TurnError
 from store.canonical.identifiers import TurnId
-from supervisor.process_guard.port import CloseFailed
+from supervisor.process_guard.port import CloseFailed, LadderTimes
 from tests.doubles.connection_bench import connected
 from tests.doubles.line_provider import (
     LineAdapter,
     RecordingSink,
+    launch,
     prompt,
     scope,
     shake_hands,
 )
-from tests.doubles.scripted_process import PIPE_BYTES, Agent
-
-MIB = 1024 * 1024
+from tests.doubles.scripted_process import PIPE_BYTES, Agent, Pipe, ScriptedProcess
 
 
 async def test_leaving_lets_the_last_words_out_and_then_closes_stdin(autojump_clock):
@@ -167,3 +167,16 @@ async def test_a_turn_that_is_silent_for_hours_is_left_alone(autojump_clock):
         await sink.wait_for(TurnEnded)
         assert sink.text == "done"
         assert sink.losses == []
+
+
+async def test_an_end_that_takes_longer_than_its_own_bound_counts_as_failed(autojump_clock):
+    class Hanging(ScriptedProcess):
+        async def close(self, times, protocol_close=None):
+            await trio.sleep_forever()
+
+    request = launch().request()
+    process = Hanging(1, request, Agent(request, Pipe(), Pipe(), Pipe()))
+    process.agent.stderr.end()
+    fault = await end_process(process, LadderTimes.at_once(), 1024, lambda data: None)
+    assert isinstance(fault, EndNotSeen)
+    assert trio.current_time() <= LadderTimes.at_once().total_seconds + CLOSE_MARGIN_SECONDS

@@ -18,8 +18,6 @@ from tests.doubles.line_provider import (
 )
 from tests.doubles.scripted_process import Agent, Died
 
-MIB = 1024 * 1024
-
 
 @pytest.mark.case("FC-10", "FC-11", "FC-42")
 @pytest.mark.parametrize(("end", "how"), [("die 9", "signal 9"), ("sleep 0", "exit code 0")])
@@ -182,3 +180,16 @@ async def test_a_stderr_that_somebody_else_holds_open_delays_the_loss_within_its
         began = trio.current_time()
         await sink.wait_for(ConnectionLost)
         assert trio.current_time() - began <= 2
+
+
+@pytest.mark.case("FC-17")
+async def test_last_words_that_are_no_protocol_are_counted_too(autojump_clock):
+    async def muttering(agent: Agent):
+        await open_first_thread(agent)
+        await agent.stdout.write(b"Segmentation fault")
+        raise Died(11)
+
+    async with connected(muttering) as bench:
+        await bench.attach("a")
+        await bench.connection.gone.wait()
+        assert bench.connection.info().diagnostics.counts == {"noise": 1}

@@ -152,6 +152,18 @@ async def test_a_pool_that_does_not_run_gives_nothing(autojump_clock):
     assert await bench.try_acquire("a") == "shutdown.in_progress"
 
 
+async def test_a_pool_that_is_run_again_gives_connections_again(autojump_clock):
+    async with pooled() as bench:
+        old = await bench.acquire("a")
+    async with trio.open_nursery() as system, trio.open_nursery() as nursery:
+        bench.launcher.nursery = system
+        await nursery.start(bench.pool.run)
+        new = await bench.acquire("a")
+        assert new.pid != old.pid
+        await new.leave()
+        nursery.cancel_scope.cancel()
+
+
 async def test_statistics_count_what_is_there(autojump_clock):
     async def silent(agent: Agent):
         await trio.sleep_forever()

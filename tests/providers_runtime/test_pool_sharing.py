@@ -180,3 +180,23 @@ async def test_starts_given_up_by_their_callers_are_no_crash_loop(autojump_clock
                 await bench.acquire("a")
         bench.launcher.script = line_agent
         assert await bench.try_acquire("a") == ""
+
+
+@pytest.mark.case("FC-30")
+async def test_a_connection_given_up_in_the_step_of_its_start_is_not_handed_to_the_next(autojump_clock):
+    async with pooled(sessions_per_connection=16) as bench:
+        pids = []
+
+        async def first_forces(name):
+            tenant = await bench.acquire(name)
+            pids.append(tenant.pid)
+            if len(pids) == 1:
+                tenant.reference.force("in the same step")
+            else:
+                assert tenant.open()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(first_forces, "a")
+            nursery.start_soon(first_forces, "b")
+        assert len(set(pids)) == 2
+        assert [process.pid for process in bench.launcher.living] == [pids[1]]
