@@ -78,7 +78,6 @@ class ProviderConnection:
         self._adapter: ProviderAdapter | None = None
         self._adapter_failed = False
         self._process: ProcessHandle | None = None
-        self._output: OutputReader | None = None
         self._nursery: trio.Nursery | None = None
         self._timers: AdapterTimers | None = None
         self._drain_error: TurnError | None = None
@@ -214,15 +213,15 @@ class ProviderConnection:
 
     async def _live(self, process: ProcessHandle, adapter: ProviderAdapter, deadline: float) -> None:
         limits = self._limits
-        self._output = OutputReader(process.stdout, limits.read_bytes, limits.last_reads_seconds)
+        output = OutputReader(process.stdout, limits.read_bytes, limits.last_reads_seconds)
         async with trio.open_nursery() as nursery:
             self._nursery = nursery
             self._timers = AdapterTimers(nursery, lambda token: self._ask(adapter.timer, token))
             self._ask(adapter.begin)
-            nursery.start_soon(self._read, process, adapter, self._output)
-            nursery.start_soon(self._write, process, adapter, self._output)
+            nursery.start_soon(self._read, process, adapter, output)
+            nursery.start_soon(self._write, process, adapter, output)
             nursery.start_soon(self._read_stderr, process)
-            nursery.start_soon(self._watch_exit, process, self._output)
+            nursery.start_soon(self._watch_exit, process, output)
             nursery.start_soon(self._watch_handshake, deadline)
 
     async def _read(self, process: ProcessHandle, adapter: ProviderAdapter, output: OutputReader) -> None:
