@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -73,12 +74,21 @@ class DiskFault:
     def error(self) -> apsw.Error:
         """What the failing call raises."""
         if self.call == "open":
-            return apsw.CantOpenError("injected")
+            return _as_raised_by_sqlite(apsw.CantOpenError("injected"), apsw.SQLITE_CANTOPEN)
         if self.kind != "io_error":
-            return apsw.FullError("injected")
-        error = apsw.IOError("injected")
-        error.extendedresult = _IO_ERRORS[self.call]  # type: ignore[attr-defined]
-        return error
+            return _disk_full("injected")
+        return _as_raised_by_sqlite(apsw.IOError("injected"), apsw.SQLITE_IOERR, _IO_ERRORS[self.call])
+
+
+def _disk_full(text: str) -> apsw.Error:
+    return _as_raised_by_sqlite(apsw.FullError(text), apsw.SQLITE_FULL)
+
+
+def _as_raised_by_sqlite(error: apsw.Error, result: int, extended: int | None = None) -> apsw.Error:
+    """An error of this layer surfaces as the object it raised, so it must carry the codes SQLite would set."""
+    error.result = result  # type: ignore[attr-defined]
+    error.extendedresult = result if extended is None else extended  # type: ignore[attr-defined]
+    return error
 
 
 @attrs.define
@@ -88,6 +98,8 @@ class FolderState:
     model: DiskModel
     faults: list[DiskFault] = attrs.field(factory=list)
     recording: list[DiskOperation] | None = None
+    on_operation: Callable[[DiskOperation], None] | None = None
+    """Told of every operation after it was performed, in the middle of whatever SQLite is doing."""
     capacity_bytes: int | None = None
     file_sizes: dict[str, int] = attrs.field(factory=dict)
     reserved_bytes: int = 0
@@ -97,6 +109,8 @@ class FolderState:
         self.model.apply(operation)
         if self.recording is not None:
             self.recording.append(operation)
+        if self.on_operation is not None:
+            self.on_operation(operation)
 
     def fault(self, call: FaultyCall, name: str) -> DiskFault | None:
         """The fault that strikes this call."""
@@ -109,7 +123,7 @@ class FolderState:
         """Raise as a full disk does when the file may not grow to `end` bytes."""
         grown = max(0, end - self.file_sizes.get(name, 0))
         if grown and self.capacity_bytes is not None and self.used_bytes + grown > self.capacity_bytes:
-            raise apsw.FullError("the simulated disk is full")
+            raise _disk_full("the simulated disk is full")
 
     @property
     def used_bytes(self) -> int:

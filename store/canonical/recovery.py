@@ -34,12 +34,11 @@ def recover_session(unfinished: UnfinishedSession, now_ms: int) -> Unit | None:
     """The one unit that ends everything open in this session, or None when there is nothing to end."""
     turns = [_settle(turn, now_ms) for turn in unfinished.turns if not turn.settled]
     version = unfinished.session.message_version
-    messages = [
-        _interrupt(message, version + position)
-        for position, message in enumerate(unfinished.messages, start=1)
-        if message.status == "streaming"
-    ]
-    version += len(messages)
+    messages: list[Message] = []
+    for message in unfinished.messages:
+        if message.status == "streaming":
+            version += 1
+            messages.append(_interrupt(message, version))
     interactions = [
         ended
         for interaction in unfinished.interactions

@@ -1,5 +1,6 @@
 """Both writers group what waits, tell it in commit order in one step, and forget nobody."""
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from store.writer import QueuedWriter, ThreadedWriter
 from tests.store.builders import (
     key,
     message_row,
+    open_in,
     piece,
     recorder,
     session_row,
@@ -127,30 +129,33 @@ async def test_a_cancelled_writer_finishes_what_is_under_way_and_refuses_what_wa
 ):
     writer = make_writer()
     told: dict[str, Any] = {}
+
+    def note(name: str) -> Callable[[UnitOutcome], None]:
+        return lambda outcome: told.update({name: outcome})
+
     async with trio.open_nursery() as nursery:
         await nursery.start(writer.run)
         original = store.committer.commit
 
-        def commit_and_stop(jobs: Any) -> GroupResult:
-            result = original(jobs)
+        def one_more_and_stop() -> None:
+            writer.submit(unit("b", session_row("b")), note("b"))
+            nursery.cancel_scope.cancel()
+
+        def commit(jobs: Any) -> GroupResult:
             if isinstance(writer, ThreadedWriter):
-                trio.from_thread.run_sync(nursery.cancel_scope.cancel)
+                trio.from_thread.run_sync(one_more_and_stop)
             else:
-                nursery.cancel_scope.cancel()
-            return result
+                one_more_and_stop()
+            return original(jobs)
 
-        store.committer.commit = commit_and_stop  # type: ignore[method-assign]
-        writer.submit(unit("a", session_row("a")), lambda outcome: told.update(a=outcome))
-        await trio.lowlevel.checkpoint()
-        await trio.lowlevel.checkpoint()
-        writer.submit(unit("b", session_row("b")), lambda outcome: told.update(b=outcome))
-        await writer.drain()
+        store.committer.commit = commit  # type: ignore[method-assign]
+        writer.submit(unit("a", session_row("a")), note("a"))
+        await trio.sleep_forever()
     assert isinstance(told["a"], Committed)
-    if isinstance(told["b"], NotCommitted):
-        assert told["b"].code == "store.unavailable"
-        assert store.reader.session(key("b")).value is None
+    assert told["b"].code == "store.unavailable"
+    assert store.reader.session(key("b")).value is None
 
-    writer.submit(unit("c", session_row("c")), lambda outcome: told.update(c=outcome))
+    writer.submit(unit("c", session_row("c")), note("c"))
     assert told["c"].code == "store.unavailable"
     assert store.reader.session(key("c")).value is None
 
@@ -278,3 +283,40 @@ def count_groups(store: Store) -> list[int]:
 
     store.committer.commit = counted  # type: ignore[method-assign]
     return sizes
+
+
+async def test_a_commit_that_outlasts_its_grace_is_abandoned_as_unknown(tmp_path, monkeypatch):
+    """The disk hangs while the service is cancelled: the process can end, and nobody is told a wrong thing."""
+    monkeypatch.setattr("store.writer.COMMIT_GRACE_SECONDS", 0.0)
+    store = open_in(tmp_path)
+    writer = store.threaded_writer()
+    told: list[Any] = []
+    disk_hangs, thread_is_done = threading.Event(), trio.Event()
+    loop = trio.lowlevel.current_trio_token()
+    original = store.committer.commit
+
+    def hang(jobs: Any) -> GroupResult:
+        trio.from_thread.run_sync(nursery.cancel_scope.cancel)
+        disk_hangs.wait(timeout=60)
+        try:
+            return original(jobs)
+        finally:
+            loop.run_sync_soon(thread_is_done.set)
+
+    store.committer.commit = hang  # type: ignore[method-assign]
+    async with trio.open_nursery() as nursery:
+        await nursery.start(writer.run)
+        writer.submit(unit("s", session_row("s")), recorder(told))
+        await trio.sleep_forever()
+    assert [type(outcome) for outcome in told] == [OutcomeUnknown]
+    assert (writer.epoch, writer.abandoned) == (1, True)
+    store.close()  # leaves the connection to the thread that still uses it
+
+    disk_hangs.set()
+    await thread_is_done.wait()
+    while writer.abandoned:
+        await trio.lowlevel.checkpoint()
+    store.committer.close()
+    again = open_in(tmp_path)
+    assert again.reader.session(key("s")).value is not None, "unknown, and in fact durable"
+    again.close()
