@@ -2,7 +2,9 @@
 
 import pytest
 
+from runtime.providers.acp.adapter import HandshakeDeadline
 from runtime.providers.acp.failures import provider_error, runtime_error
+from runtime.providers.acp.opening import OpenDeadline
 from runtime.providers.normalized import (
     ItemEnded,
     NoticeReported,
@@ -14,7 +16,15 @@ from runtime.providers.normalized import (
     TurnRejected,
     UsageReported,
 )
-from runtime.providers.port import AdapterLimits, CancelTurn, CloseThread, Diagnostic, ImageData, StartTurn
+from runtime.providers.port import (
+    AdapterLimits,
+    CancelTurn,
+    CloseThread,
+    Diagnostic,
+    ImageData,
+    StartTimer,
+    StartTurn,
+)
 from store.canonical.common import Usage
 from store.canonical.identifiers import CallId
 from store.canonical.message import ResourceLinkBlock, TextBlock
@@ -208,6 +218,14 @@ def test_error_answer_after_words_fails_the_turn_by_its_kind(
     book.reply("session/prompt", error=error).expect(
         ItemEnded(T1, "item-1"), TurnEnded(T1, "failed", None, provider_error(code, http_status=status))
     )
+
+
+@pytest.mark.case("FC-01", "FC-09")
+def test_quiet_turn_has_no_deadline_here_and_stays_open_until_the_agent_ends_it() -> None:
+    book = prompted().receive(update("sa", "tool_call", toolCallId="c1", title="x", status="in_progress"))
+    assert not [output for output in book.outputs if isinstance(output, StartTimer)]
+    book.skip().timer(HandshakeDeadline()).timer(OpenDeadline(A)).timer(OpenDeadline(B)).expect()
+    book.reply("session/prompt", result=ENDED).expect(TurnEnded(T1, "completed", "end_turn"))
 
 
 # --- cancel --------------------------------------------------------------------------------------------------------

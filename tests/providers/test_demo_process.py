@@ -10,6 +10,11 @@ from pathlib import Path
 import pytest
 
 from runtime.providers.demo import demo_command
+from runtime.providers.normalized import InteractionRequested, TextChunk, ThreadOpened, TurnEnded
+from runtime.providers.port import AnswerInteraction, HandshakeDone, OpenThread, StartTurn, Write
+from store.canonical.interaction import OptionAnswer
+from store.canonical.message import TextBlock
+from tests.providers.adapter_playbook import T1, A, Playbook
 from tests.providers.demo_driver import DEADLINE_SECONDS, RealAgent, start, wait_until
 
 
@@ -182,8 +187,49 @@ def test_grandchildren_live_in_sessions_of_their_own_and_may_ignore_sigterm(
 def test_slow_reader_still_takes_a_big_prompt_whole(agents: list[RealAgent]) -> None:
     agent = start({"DEMO_READ_RATE": "20000000"})
     agents.append(agent)
-    agent.prompt(agent.session(), "[[say got it]]" + "x" * 2_000_000)
+    agent.prompt(agent.session(), "[[say got it]]" + "x" * 300_000)
     assert "got it" in str(agent.answer(3))
+
+
+@pytest.mark.case("FC-20")
+def test_adapter_and_program_understand_each_other_over_real_pipes(agents: list[RealAgent]) -> None:
+    agent = start()
+    agents.append(agent)
+    book = Playbook()
+    stdin = agent.process.stdin
+
+    def go_on(until: type) -> None:
+        """Write what the adapter wants written, read until an event of this kind."""
+        while not any(isinstance(event, until) for event in book.events()[seen:]):
+            for output in book.outputs:
+                if isinstance(output, Write):
+                    stdin.write(output.data)
+            stdin.flush()
+            book.skip().written().receive(agent.read())
+
+    seen = 0
+    book.begin()
+    while not any(isinstance(output, HandshakeDone) for output in book.everything):
+        stdin.write(b"".join(output.data for output in book.outputs if isinstance(output, Write)))
+        stdin.flush()
+        book.skip().receive(agent.read())
+    book.command(OpenThread(A, "/w", {"model": "demo-large"}))
+    go_on(ThreadOpened)
+    book.command(
+        StartTurn(
+            A, T1, (TextBlock("[[settings]] [[stream 2000 size=50]] [[ask]] [[bytes]] [[say \U0001f642]]"),)
+        )
+    )
+    go_on(InteractionRequested)
+    asked = book.events()[-1]
+    assert isinstance(asked, InteractionRequested)
+    seen = len(book.events())
+    book.command(AnswerInteraction(A, T1, asked.request_id, OptionAnswer("allow-once")))
+    go_on(TurnEnded)
+    text = "".join(event.text for event in book.events() if isinstance(event, TextChunk))
+    assert text.startswith('{"model": "demo-large", "mode": "ask"}0 xxx')
+    assert text.endswith("1999 " + "x" * 45 + "Permission: allow_once (allow-once).\U0001f642")
+    assert book.diagnostics() == []
 
 
 def test_broken_output_pipe_ends_the_agent(agents: list[RealAgent]) -> None:

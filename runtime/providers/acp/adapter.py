@@ -30,11 +30,7 @@ from runtime.providers.acp.negotiation import (
     read_prompt_result,
 )
 from runtime.providers.acp.opening import OpenDeadline, Opening
-from runtime.providers.jsonrpc.peer import (
-    ErrorResponse,
-    JsonRpcPeer,
-    Response,
-)
+from runtime.providers.jsonrpc.peer import ErrorResponse, JsonRpcPeer, Response
 from runtime.providers.normalized import AnswerFailed, ConnectionLost, ThreadOpenFailed, TurnRejected
 from runtime.providers.output_batch import OutputBatch
 from runtime.providers.port import (
@@ -75,6 +71,7 @@ class AcpAdapter:
         self._directory = SessionDirectory()
         self._openings: dict[Scope, Opening] = {}
         self._facts = AgentFacts()
+        self._ready = False
         self._out = OutputBatch()
         self._inbound = Inbound(limits, self._peer, self._calls, self._directory, self._out)
 
@@ -122,7 +119,7 @@ class AcpAdapter:
 
     def timer(self, token: object) -> Outputs:
         """A deadline passed."""
-        if isinstance(token, HandshakeDeadline) and not self._inbound.closed:
+        if isinstance(token, HandshakeDeadline) and not self._ready and not self._inbound.closed:
             self._inbound.give_up(provider_error("provider.timeout"))
         elif isinstance(token, OpenDeadline) and not self._inbound.closed and token.scope in self._openings:
             self._openings[token.scope].timed_out(self._out)
@@ -227,6 +224,7 @@ class AcpAdapter:
             return
         self._facts = read_initialize(answer.result)
         if self._facts.speaks_our_version:
+            self._ready = True
             out.add(HandshakeDone(self._facts.name, self._facts.version))
         else:
             text = "The agent does not speak version 1 of the Agent Client Protocol."
