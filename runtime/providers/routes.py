@@ -80,11 +80,10 @@ class ScopeRoutes:
     def told(self, command: ConnectionCommand) -> None:
         """Remember what the scope told its provider."""
         route = self._routes[command.scope]
-        match command:
-            case StartTurn():
-                route.open_turn = command.turn_id
-            case CloseThread():
-                route.thread_closed, route.open_turn = True, None
+        if isinstance(command, StartTurn):
+            route.open_turn = command.turn_id
+        elif isinstance(command, CloseThread):
+            route.thread_closed, route.open_turn = True, None
 
     def thread_closed(self, scope: Scope) -> bool:
         """Whether the scope has already ended its conversation on the wire."""
