@@ -33,7 +33,7 @@ class DatabaseFiles(Protocol):
 
         Must happen before SQLite opens the file after an unclean end: recovery trusts what it reads, and what it
         reads may exist in the page cache alone after a failed synchronisation. False when nothing was left over,
-        which is what a clean end leaves.
+        which is what a clean end leaves. Raises `OSError`; the old log is then untouched.
         """
 
     def discard(self, path: Path) -> None:
@@ -72,13 +72,11 @@ class LocalFiles:
         if _size(self._wal) == 0:
             return False
         copy = self._wal.with_name(self._wal.name + "-renewed")
-        with self._wal.open("rb", buffering=0) as source, copy.open("wb", buffering=0) as target:
-            while chunk := source.read(_CHUNK_BYTES):
-                written = 0
-                while written < len(chunk):
-                    written += target.write(chunk[written:])
-            os.fsync(target.fileno())
-        copy.chmod(self._wal.stat().st_mode & 0o777)
+        try:
+            _copy_durably(self._wal, copy)
+        except OSError:
+            self.discard(copy)
+            raise
         copy.replace(self._wal)
         self.sync_folder()
         return True
@@ -101,15 +99,13 @@ class LocalFiles:
             return True
         if self._free_bytes() < 2 * self.reserve_bytes:
             return False
-        descriptor = os.open(self._reserve, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            os.posix_fallocate(descriptor, 0, self.reserve_bytes)
+            with self._reserve.open("ab") as reserve:
+                os.posix_fallocate(reserve.fileno(), 0, self.reserve_bytes)
         except OSError:
             # The free space went meanwhile, or cannot be taken in advance here: then there is no reserve.
             self.discard(self._reserve)
             return False
-        finally:
-            os.close(descriptor)
         return True
 
     def release_reserve(self) -> bool:
@@ -127,6 +123,16 @@ class LocalFiles:
     def _free_bytes(self) -> int:
         figures = os.statvfs(self.database.parent)
         return figures.f_bavail * figures.f_frsize
+
+
+def _copy_durably(source: Path, target: Path) -> None:
+    with source.open("rb", buffering=0) as reading, target.open("wb", buffering=0) as writing:
+        target.chmod(source.stat().st_mode & 0o777)
+        while chunk := reading.read(_CHUNK_BYTES):
+            written = 0
+            while written < len(chunk):
+                written += writing.write(chunk[written:])
+        os.fsync(writing.fileno())
 
 
 def _size(path: Path) -> int:

@@ -4,8 +4,10 @@ Renew the log after an unclean end, open, check the whole file, migrate, give it
 caller recovers, chooses a writer, and serves. The instance lock is taken before this, by the caller.
 """
 
+import errno
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Final
 
 import apsw
 import attrs
@@ -14,7 +16,7 @@ from store.checksums import SYSTEM_LAYER
 from store.commit_log import LogLimits
 from store.committer import Committer
 from store.connection import check_whole, is_summed, open_for_reading, open_for_writing
-from store.errors import translated
+from store.errors import StoreFull, StoreUnavailable, translated
 from store.files import DatabaseFiles
 from store.inline_writer import InlineWriter
 from store.migrations import Migration, migrate, shipped_migrations
@@ -23,8 +25,9 @@ from store.reader import PAGE_BYTES_MAX, SqliteReader
 from store.recovery import Recovery, recover
 from store.writer import ThreadedWriter
 
-DATABASE_FILE_NAME = "greenroom.db"
+DATABASE_FILE_NAME: Final = "greenroom.db"
 
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 _BIRTH = "INSERT INTO meta (id, store_id, created_at, commit_seq, log_trimmed_through) VALUES (1, ?, ?, 0, 0)"
 
 
@@ -74,8 +77,14 @@ class Store:
         return reader
 
     def recover(self) -> Recovery:
-        """Settle what the last life left open; before a writer runs and before clients are served."""
-        return recover(self.committer, self._options.clock_ms())
+        """Settle what the last life left open; before a writer runs and before clients are served.
+
+        Raises `StoreFull`, `StoreUnavailable` or `StoreDamaged`: then nothing may be served.
+        """
+        try:
+            return recover(self.committer, self._options.clock_ms())
+        except apsw.Error as error:
+            raise translated(error, self._path) from error
 
     def threaded_writer(self) -> ThreadedWriter:
         """The writer of the service."""
@@ -105,7 +114,7 @@ def open_store(files: DatabaseFiles, options: StoreOptions) -> Store:
     the last complete migration.
     """
     path = files.database
-    unclean_end = files.renew_wal()
+    unclean_end = _renew_wal(files)
     connection = open_for_writing(path, options.base_layer)
     try:
         check_whole(connection, path)
@@ -117,9 +126,28 @@ def open_store(files: DatabaseFiles, options: StoreOptions) -> Store:
     except apsw.Error as error:
         connection.close(True)
         raise translated(error, path) from error
+    except OSError as error:
+        connection.close(True)
+        raise StoreUnavailable(f"{path}: {error.strerror}") from error
     except BaseException:
         connection.close(True)
         raise
+
+
+def _renew_wal(files: DatabaseFiles) -> bool:
+    """Renew the log; on a full disk the reserve makes the room for the copy."""
+    path = files.database
+    try:
+        try:
+            return files.renew_wal()
+        except OSError as error:
+            if error.errno not in _NO_ROOM or not files.release_reserve():
+                raise
+            return files.renew_wal()
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise StoreFull(f"{path}: no room on the disk to copy what the last run left behind") from error
+        raise StoreUnavailable(f"{path}: {error.strerror}") from error
 
 
 def _give_identity(connection: apsw.Connection, options: StoreOptions) -> None:

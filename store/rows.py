@@ -13,7 +13,7 @@ import attrs
 import cattrs
 import orjson
 
-from store.canonical.change import Row, StreamPiece
+from store.canonical.change import StreamPiece
 from store.canonical.claim import SubmitClaim
 from store.canonical.common import Json
 from store.canonical.interaction import Interaction
@@ -35,7 +35,8 @@ _DECODE_FAULTS: Final = (cattrs.BaseValidationError, ArithmeticError, LookupErro
 class _Column:
     name: str
     encode: Translation
-    decode: Translation
+    decode: Translation | None
+    """None where the column's own type says enough: the tables are STRICT."""
 
 
 class RowCodec(Generic[RowT]):
@@ -55,17 +56,16 @@ class RowCodec(Generic[RowT]):
         self._row_type: Callable[..., RowT] = row_type
         self._row_name: str = row_type.__name__
         self._stored: list[_Column] = [column for name, column in columns.items() if name not in identity]
-        self._read: list[_Column] = [*(columns[name] for name in identity), *self._stored]
+        read = [*(columns[name] for name in identity), *self._stored]
+        self._read_names = [column.name for column in read]
+        self._decoders = [
+            (position, column.decode) for position, column in enumerate(read) if column.decode is not None
+        ]
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the row's own table, in the order of `to_sql`."""
         return tuple(column.name for column in self._stored)
-
-    @property
-    def width(self) -> int:
-        """How many values `from_sql` takes: identity first, then `columns`."""
-        return len(self._read)
 
     def to_sql(self, row: RowT) -> tuple[SqlValue, ...]:
         """The values of `columns`. Raises `RowError` when a value is outside its vocabulary."""
@@ -75,12 +75,12 @@ class RowCodec(Generic[RowT]):
             raise RowError(f"{self._row_name} cannot be stored: {error!r}") from error
 
     def from_sql(self, values: Sequence[SqlValue]) -> RowT:
-        """The row. Raises `RowError` when what is stored does not fit the vocabulary."""
+        """The row, from identity and `columns`. Raises `RowError` when what is stored does not fit."""
+        decoded = list(values)
         try:
-            fields = {
-                column.name: column.decode(value) for column, value in zip(self._read, values, strict=True)
-            }
-            return self._row_type(**fields)
+            for position, decode in self._decoders:
+                decoded[position] = decode(decoded[position])
+            return self._row_type(**dict(zip(self._read_names, decoded, strict=True)))
         except _DECODE_FAULTS as error:
             raise RowError(f"stored {self._row_name} cannot be read: {error!r}") from error
 
@@ -92,10 +92,10 @@ def _column(name: str, hint: Any) -> _Column:
     encode, decode = _translations(kinds)
     if len(kinds) == len(members):
         return _Column(name, encode, decode)
-    return _Column(name, _or_none(encode), _or_none(decode))
+    return _Column(name, _or_none(encode), None if decode is None else _or_none(decode))
 
 
-def _translations(kinds: tuple[Any, ...]) -> tuple[Translation, Translation]:
+def _translations(kinds: tuple[Any, ...]) -> tuple[Translation, Translation | None]:
     if not kinds:
         return _only_none, _only_none
     if kinds == (Json,):
@@ -103,12 +103,12 @@ def _translations(kinds: tuple[Any, ...]) -> tuple[Translation, Translation]:
     kind = kinds[0] if len(kinds) == 1 else Union[kinds]  # noqa: UP007 - the members are known at run time only
     kind = getattr(kind, "__supertype__", kind)
     if get_origin(kind) is Literal:
-        words = frozenset(get_args(kind))
-        return _word_of(words), _word_of(words)
+        known = {word: word for word in get_args(kind)}.__getitem__
+        return known, known
     if kind is bool:
-        return _exactly(bool, int), _truth
+        return _exactly(bool, int), {0: False, 1: True}.__getitem__
     if kind is str or kind is int:
-        return _exactly(kind, kind), _exactly(kind, kind)
+        return _exactly(kind, kind), None
     return _json_text(kind), _json_value(kind)
 
 
@@ -121,15 +121,6 @@ def _only_none(value: Any) -> None:
         raise ValueError(f"{value!r} where this version stores nothing")
 
 
-def _word_of(words: frozenset[str]) -> Translation:
-    def check(value: Any) -> str:
-        if value not in words:
-            raise ValueError(f"unknown word {value!r}")
-        return str(value)
-
-    return check
-
-
 def _exactly(kind: type, stored_as: type) -> Translation:
     """Passes values of exactly this type: `True` is no number, and no subclass of `str` slips in."""
 
@@ -139,12 +130,6 @@ def _exactly(kind: type, stored_as: type) -> Translation:
         return value if stored_as is kind else stored_as(value)
 
     return check
-
-
-def _truth(value: Any) -> bool:
-    if value not in (0, 1):
-        raise ValueError(f"{value!r} is no truth value")
-    return bool(value)
 
 
 def _plain_json_text(value: Any) -> str:
@@ -169,4 +154,3 @@ MESSAGE: Final = RowCodec(Message, identity=_OF_SESSION)
 INTERACTION: Final = RowCodec(Interaction, identity=_OF_SESSION)
 CLAIM: Final = RowCodec(SubmitClaim, identity=_OF_SESSION)
 PIECE: Final = RowCodec(StreamPiece, identity=(*_OF_SESSION, "message_id"))
-CANONICAL_ROWS: Final[tuple[type[Row], ...]] = (Session, Turn, Message, Interaction)

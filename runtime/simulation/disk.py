@@ -4,6 +4,7 @@
 machine's folder through power cuts and kills. What a cut leaves is decided by `runtime.simulation.disk_model`.
 """
 
+import errno
 import os
 import random
 import shutil
@@ -303,6 +304,11 @@ class SimulatedFiles:
         wal = self.database.with_name(self.database.name + "-wal")
         if not wal.exists() or wal.stat().st_size == 0:
             return False
+        copied = wal.stat().st_size
+        try:
+            self._state.check_room("", copied)
+        except apsw.FullError as error:
+            raise OSError(errno.ENOSPC, "the simulated disk is full") from error
         self._state.note(Replaced(wal.name, wal.read_bytes()))
         return True
 

@@ -8,14 +8,15 @@ import pytest
 
 from runtime.simulation.disk import DiskFault, SimulatedDisk
 from store.canonical.change import Committed, NotCommitted
-from store.errors import StoreError, StoreFull
+from store.errors import StoreError, StoreFull, StoreUnavailable
 from store.files import LocalFiles
-from store.open import DATABASE_FILE_NAME, Store
+from store.open import DATABASE_FILE_NAME, Store, open_store
 from store.port import MessageQuery
 from tests.store.builders import (
     claim_row,
     key,
     message_row,
+    options,
     piece,
     running_session,
     session_row,
@@ -122,18 +123,38 @@ def test_without_any_room_every_unit_is_refused_and_nothing_is_half_there(small_
 
 @pytest.mark.case("FC-34")
 def test_a_start_on_a_full_disk_says_so_and_damages_nothing(small_disk: SimulatedDisk):
-    store = open_on(small_disk)
-    written(store, running_session("s"))
-    small_disk.state.capacity_bytes = small_disk.state.used_bytes
+    dead = open_on(small_disk)
+    written(dead, running_session("s"))
     small_disk.kill()
+    wal_bytes = small_disk.state.file_sizes[f"{DATABASE_FILE_NAME}-wal"]
     small_disk.state.capacity_bytes = small_disk.state.used_bytes
-    dead, store = store, open_on(small_disk, RESERVE_BYTES)
+    with pytest.raises(StoreFull, match="no room"):
+        open_on(small_disk)
+
+    small_disk.state.capacity_bytes += wal_bytes  # room for the copy of the log, for nothing else
+    store = open_on(small_disk, RESERVE_BYTES)
     assert store.committer.health(0).state == "degraded"
+    small_disk.state.capacity_bytes = small_disk.state.used_bytes
     with pytest.raises(StoreFull):
         store.recover()
     assert store.reader.turn(key("s"), "t1").value.phase == "waiting"
+
     small_disk.state.capacity_bytes = None
     assert store.recover().sessions_settled == 1
+    for one in (dead, store):
+        one.close()
+
+
+@pytest.mark.case("FC-34")
+def test_the_reserve_makes_room_for_a_start(small_disk: SimulatedDisk):
+    dead = open_on(small_disk)
+    written(dead, running_session("s"))
+    small_disk.kill()
+    small_disk.state.reserved_bytes = RESERVE_BYTES
+    small_disk.state.capacity_bytes = small_disk.state.used_bytes
+    store = open_on(small_disk, RESERVE_BYTES)
+    assert store.recover().sessions_settled == 1
+    assert store.committer.health(0).state == "degraded"
     for one in (dead, store):
         one.close()
 
@@ -203,3 +224,18 @@ def test_a_unit_refused_by_a_full_disk_is_not_there_after_a_kill_either(kind):
     assert isinstance(outcome, Committed)
     assert rounds == 2
     assert nth > 10
+
+
+def test_a_log_that_cannot_be_copied_is_left_untouched(tmp_path: Path, monkeypatch):
+    files = LocalFiles(tmp_path / DATABASE_FILE_NAME, 0)
+    wal = tmp_path / f"{DATABASE_FILE_NAME}-wal"
+    wal.write_bytes(b"frames")
+
+    def refuse(_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(StoreUnavailable, match="Input/output error"):
+        open_store(files, options())
+    assert [file.name for file in tmp_path.iterdir()] == [wal.name]
+    assert wal.read_bytes() == b"frames"
