@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import trio
 import trio.testing
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from supervisor import ActorStopped, BackOff, Normal, RestartIntensity, Shutdown
@@ -109,6 +109,7 @@ async def test_what_is_kept_in_the_cell_outlives_the_crash(stage, autojump_clock
 
 @pytest.mark.rule("RT-142")
 @pytest.mark.case("FC-49")
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     messages=st.text("abcdef", max_size=12),
     poisoned=st.sets(st.sampled_from([f"{place} {m}" for place in ("receive", "flush") for m in "abc"])),

@@ -225,6 +225,16 @@ async def test_a_deadline_of_zero_takes_what_is_free():
         assert set(locks.holders()) == {SOURCE, SIDE}
 
 
+async def test_a_cancelled_task_takes_nothing_even_if_it_need_not_wait():
+    locks = LifecycleLocks()
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        async with locks.hold(SOURCE, holder="open", deadline_seconds=1):
+            raise AssertionError("held")
+    assert scope.cancelled_caught
+    assert locks.holders() == {}
+
+
 async def test_the_body_is_not_bounded_by_the_deadline(autojump_clock):
     locks = LifecycleLocks()
     async with locks.hold(SOURCE, holder="open", deadline_seconds=1):

@@ -1,12 +1,15 @@
 """The mailbox under arbitrary sequences of steps, and against the plainest model there is."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, precondition, rule
 
 from supervisor import MailboxFull
 from tests.supervisor.notes import Note, make_mailbox, merge_notes
+
+# A busy machine is no failure.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 SOURCES = st.sampled_from(["a", "b", "c"])
 STEPS = st.lists(
@@ -22,6 +25,7 @@ STEPS = st.lists(
 )
 
 
+@settings(PATIENT)
 @given(STEPS)
 def test_nothing_is_lost_or_reordered_within_a_source(steps):
     """Commands of one source and facts each keep their order; merging keeps the concatenation."""
@@ -176,5 +180,5 @@ class MailboxMachine(RuleBasedStateMachine):
         assert self.mailbox.is_ready == bool(self.returned or self.control or list(self.passing()))
 
 
-MailboxMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+MailboxMachine.TestCase.settings = settings(PATIENT, stateful_step_count=40)
 TestMailboxAgainstModel = MailboxMachine.TestCase

@@ -131,7 +131,10 @@ async def test_a_second_run_goes_on_where_the_first_was_cancelled(stage, autojum
         with trio.move_on_after(2):
             await sweeper.run()
         assert len(sweeper.pending()) == 1
+    late = Resource()
+    sweeper.adopt("adopted in between", late.close)
     with trio.move_on_after(100):
         await sweeper.run()
     assert len(resource.attempts_at) == 3
+    assert late.closed
     assert (sweeper.pending(), len(stage.abandoned)) == ((), 1)

@@ -1,7 +1,7 @@
 """Restart intensity: a sliding window."""
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from supervisor import RestartIntensity
@@ -36,6 +36,7 @@ def test_senseless_bounds_are_refused(wrong):
         RestartIntensity(**wrong)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.integers(0, 4),
     st.integers(1, 20),
