@@ -8,6 +8,7 @@ import json
 import os
 import statistics
 
+import attrs
 import trio
 
 from bench import budget, direct, hosted
@@ -66,7 +67,7 @@ def _range(values: list[float]) -> str:
 
 
 def _plain(figures: Figures) -> dict[str, object]:
-    return {name: getattr(figures, name) for name in figures.__slots__ if name != "__weakref__"}
+    return attrs.asdict(figures)
 
 
 if __name__ == "__main__":

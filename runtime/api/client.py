@@ -30,7 +30,7 @@ from runtime.wire.jsonrpc_frame import BadFrame, ClientRequest, read_frame, refu
 from runtime.wire.methods import METHODS, Method, find_method
 from runtime.wire.requests import PROTOCOL_VERSION, TOPICS
 from runtime.wire.rows import ServerCapabilities
-from store.errors import InvalidCursor, StoreUnavailable
+from store.errors import InvalidCursor, StoreDamaged, StoreUnavailable
 from supervisor.cell import guard
 from supervisor.errors import ActorStopped, MailboxFull
 
@@ -192,7 +192,7 @@ class Client:
             except InvalidCursor:
                 problem = {"path": "params.cursor", "problem": "is not a cursor of this list"}
                 refusal = Refusal("request.invalid", details=problem)
-            except StoreUnavailable:
+            except (StoreUnavailable, StoreDamaged):
                 refusal = Refusal("store.unavailable")
         for crash in crashes:
             log.error("a request crashed", method=handler.__name__, exc_info=crash)

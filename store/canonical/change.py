@@ -52,7 +52,8 @@ class Committed:
 
 @attrs.frozen
 class NotCommitted:
-    """The unit was rolled back as a whole and left nothing: `code` is store.full or internal.
+    """The unit was rolled back as a whole and left nothing: `code` is store.full, store.unavailable,
+    submit.conflict (its claim was taken) or internal.
 
     Not to be mistaken for `OutcomeUnknown`: here the old state is certain.
     """
