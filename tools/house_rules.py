@@ -27,6 +27,7 @@ ADAPTERS = (
     Exemption("store/files.py", "renews the log and keeps a reserve for a full disk"),
     Exemption("store/writer.py", "owns the one writer thread"),
     Exemption("store/instance_lock.py", "locks the data folder for one daemon"),
+    Exemption("store/restore.py", "puts a copy of the database in place"),
     Exemption("store/migrations.py", "copies the database before a migration"),
     Exemption("runtime/system_ports.py", "implements the ports on the operating system"),
     Exemption("runtime/config/*", "reads the configuration file and looks for programs"),

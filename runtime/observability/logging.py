@@ -7,7 +7,6 @@ would have to wait are dropped and counted. Who logs what is everybody's own bus
 import logging
 import os
 import select
-import sys
 from collections.abc import Callable, Mapping, MutableMapping
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
@@ -121,7 +120,6 @@ def configure_logging(
     root = logging.getLogger()
     root.handlers = [_ToStructlog(logging.WARNING)]
     root.setLevel(logging.WARNING)
-    sys.excepthook = _log_crash
 
 
 def _level_number(name: str | None) -> int:
@@ -147,6 +145,6 @@ class _ToStructlog(logging.Handler):
         structlog.get_logger(record.name).log(record.levelno, record.getMessage(), exc_info=record.exc_info)
 
 
-def _log_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """What nobody caught ends the process; it is logged like everything else, whatever the format."""
+def log_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """A `sys.excepthook`: what nobody caught ends the process, and is logged like everything else."""
     structlog.get_logger("greenroom").critical("the daemon crashed", exc_info=(kind, error, trace))

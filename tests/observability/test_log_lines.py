@@ -3,12 +3,11 @@
 import json
 import logging
 import os
-import sys
 
 import pytest
 import structlog
 
-from runtime.observability.logging import LINE_BYTES_MAX, LineWriter, configure_logging
+from runtime.observability.logging import LINE_BYTES_MAX, LineWriter, configure_logging, log_crash
 
 SECRET = "correct-horse-battery"
 
@@ -16,10 +15,10 @@ SECRET = "correct-horse-battery"
 @pytest.fixture(autouse=True)
 def logging_left_as_it_was():
     root = logging.getLogger()
-    before = (list(root.handlers), root.level, sys.excepthook)
+    before = (list(root.handlers), root.level)
     yield
     structlog.reset_defaults()
-    root.handlers, root.level, sys.excepthook = before
+    root.handlers, root.level = before
 
 
 @pytest.fixture
@@ -100,7 +99,7 @@ def test_warnings_of_libraries_and_crashes_are_lines_like_ours(logged):
     configure_logging({"TOKEN": SECRET}, descriptor=logged.descriptor)
     logging.getLogger("some.library").info("chatter")
     logging.getLogger("some.library").warning("watch %s", "out")
-    sys.excepthook(ValueError, ValueError(SECRET), None)
+    log_crash(ValueError, ValueError(SECRET), None)
     warning, crash = (json.loads(line) for line in logged())
     assert (warning["event"], warning["logger"], warning["level"]) == ("watch out", "some.library", "warning")
     assert (crash["event"], crash["level"]) == ("the daemon crashed", "critical")

@@ -1,0 +1,130 @@
+"""What all commands share: the configuration they run with, requests whose refusals are told with advice, the exit.
+
+Owns the one place where errors become messages and exit codes. Nothing here knows a single command.
+"""
+
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import trio
+
+from runtime.cli.daemon_client import AccessRefused, DaemonClient, DaemonGone, Json, RequestRefused
+from runtime.cli.failures import (
+    EXIT_ARGUMENTS,
+    EXIT_INTERRUPTED,
+    CommandFailed,
+    Subject,
+    leaf_errors,
+    next_step_for,
+)
+from runtime.cli.output import Output
+from runtime.config import Configuration, ConfigurationInvalid, Flags, Surroundings, load_configuration
+
+_TOLD = (BaseExceptionGroup, CommandFailed, AccessRefused, DaemonGone, RequestRefused)
+_INTERRUPTED = CommandFailed("interrupted", exit_code=EXIT_INTERRUPTED)
+
+PAGE_ITEMS = 200
+"""The most a page may hold (`contract §4`)."""
+
+
+def load(flags: Flags) -> Configuration:
+    """The configuration in force. Raises `CommandFailed` with exit code 2."""
+    try:
+        return load_configuration(flags, Surroundings.of_this_process())
+    except ConfigurationInvalid as error:
+        raise CommandFailed(str(error), exit_code=EXIT_ARGUMENTS) from error
+
+
+async def ask(client: DaemonClient, method: str, params: Mapping[str, Any], subject: Subject) -> Json:
+    """The result of a request. Raises `CommandFailed` for a refusal, with what to do about it."""
+    try:
+        return await client.request(method, params)
+    except RequestRefused as refused:
+        raise refusal_told(refused, subject) from refused
+
+
+def refusal_told(refused: RequestRefused, subject: Subject) -> CommandFailed:
+    """A refusal in words, with what to do about it."""
+    if refused.code == "request.invalid":
+        path = str(refused.details.get("path", "")).removeprefix("params.")
+        problem = f"{refused.method}: {path} {refused.details.get('problem', '')}"
+        return CommandFailed(f"{subject}: {problem}", "correct it and try again", code=refused.code)
+    what = f"{subject}: {refused.message.rstrip('.')} ({refused.code})"
+    return CommandFailed(what, next_step_for(refused.code, subject), code=refused.code)
+
+
+async def all_items(
+    client: DaemonClient, method: str, params: Mapping[str, Any], subject: Subject
+) -> list[Any]:
+    """The items of every page of a list."""
+    items: list[Any] = []
+    cursor: str | None = None
+    while True:
+        page = await ask(client, method, {**params, "limit": PAGE_ITEMS, "cursor": cursor}, subject)
+        items += page["items"]
+        cursor = page["nextCursor"]
+        if cursor is None:
+            return items
+
+
+def perform(body: Callable[[], int], output: Output) -> int:
+    """Runs a command that needs no loop; the exit code, its failure told."""
+    try:
+        return body()
+    except CommandFailed as failed:
+        output.failure(failed)
+        return failed.exit_code
+
+
+def perform_async(body: Callable[[], Awaitable[int]], output: Output) -> int:
+    """Runs a command in a loop of its own; the exit code, its failure told. Bugs are raised as they are."""
+    try:
+        return trio.run(told, body, output)
+    except KeyboardInterrupt:
+        output.failure(_INTERRUPTED)
+        return _INTERRUPTED.exit_code
+
+
+async def told(body: Callable[[], Awaitable[int]], output: Output) -> int:
+    """The exit code of `body`; a failure becomes a message."""
+    try:
+        return await body()
+    except _TOLD as error:
+        failed = _failure_of(leaf_errors(error))
+        if failed is None:
+            raise
+    output.failure(failed)
+    return failed.exit_code
+
+
+def _failure_of(errors: list[BaseException]) -> CommandFailed | None:
+    """What of several errors to tell; None when one of them is a bug, which must not hide behind the others."""
+    told = [_as_failure(error) for error in errors]
+    return None if not told or None in told else told[0]
+
+
+def _as_failure(error: BaseException) -> CommandFailed | None:
+    match error:
+        case CommandFailed():
+            return error
+        case KeyboardInterrupt():
+            return _INTERRUPTED
+        case AccessRefused():
+            step = "check that the token file of the data directory is the daemon's: greenroom doctor"
+            return CommandFailed(f"the daemon does not let us in: {error}", step)
+        case DaemonGone():
+            step = "start it again (greenroom serve) and look at the session (greenroom show); nothing acknowledged is lost"
+            return CommandFailed(f"the daemon went away: {error}", step)
+        case RequestRefused():
+            return refusal_told(error, Subject())
+        case _:
+            return _start_failure(error)
+
+
+def _start_failure(error: BaseException) -> CommandFailed | None:
+    """A refused start of the daemon, embedded or not. Its class is known only once the service was imported."""
+    service = sys.modules.get("runtime.service")
+    if service is not None and isinstance(error, service.StartRefused):
+        return CommandFailed(error.line, exit_code=error.exit_code)
+    return None

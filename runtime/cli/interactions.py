@@ -1,0 +1,134 @@
+"""Answers what the agent asks during `greenroom run`: by asking the person at the terminal, else by refusing.
+
+Owns one question at a time and giving up one that somebody else has answered. Refusing is loud: the person who reads
+the output must learn that the agent was held back, and how to let it go on.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import attrs
+import trio
+
+from runtime.cli import questions
+from runtime.cli.daemon_client import DaemonClient, RequestRefused
+from runtime.cli.output import Output
+from runtime.cli.terminal import LineReader
+from runtime.cli.turn_view import interaction_key
+
+Json: TypeAlias = Mapping[str, Any]
+
+HINT_NO_TERMINAL = (
+    "nobody could be asked, since this is no terminal; run it on one, or answer from another client"
+)
+
+
+@attrs.define(eq=False)
+class Interactions:
+    """The Interactions of one run."""
+
+    client: DaemonClient
+    output: Output
+    workspace_id: str
+    refused: int = attrs.field(default=0, init=False)
+    """How many were refused because nobody could be asked."""
+    _reader: LineReader | None = attrs.field(default=None, init=False)
+    _one_at_a_time: trio.Lock = attrs.field(factory=trio.Lock, init=False)
+    _open: dict[tuple[str, str, str], trio.CancelScope] = attrs.field(factory=dict, init=False)
+
+    async def answer(self, interaction: Json) -> None:
+        """Have it answered, unless it is being answered already. Ends early when `withdraw` is called."""
+        key = interaction_key(interaction)
+        if key in self._open:
+            return
+        with trio.CancelScope() as scope:
+            self._open[key] = scope
+            async with self._one_at_a_time:
+                if self.output.can_ask:
+                    await self._ask(interaction)
+                else:
+                    await self._refuse(interaction, HINT_NO_TERMINAL)
+        # Not forgotten: its row is seen again, answered, and must not be asked a second time.
+        if scope.cancelled_caught:
+            self.output.hint("(answered elsewhere, or withdrawn)", style="dim")
+
+    def withdraw(self, key: tuple[str, str, str]) -> None:
+        """It is answered or superseded: whoever is being asked need not think about it any more."""
+        scope = self._open.get(key)
+        if scope is not None:
+            scope.cancel()
+
+    async def _ask(self, interaction: Json) -> None:
+        for line in questions.described(interaction):
+            self.output.hint(line, style="bold")
+        answer = await (
+            self._questions(interaction) if interaction["kind"] == "question" else self._option(interaction)
+        )
+        if answer is None:
+            await self._refuse(interaction, "the input has ended")
+        else:
+            await self._respond(interaction, answer)
+
+    async def _option(self, interaction: Json) -> Json | None:
+        for line in questions.offered(interaction):
+            self.output.hint(line)
+        while True:
+            self.output.hint(f"Answer 1 to {len(interaction['options'])}: ", end="")
+            typed = await self._read()
+            answer = None if typed is None else questions.chosen_option(typed, interaction["options"])
+            if typed is None or answer is not None:
+                return answer
+
+    async def _questions(self, interaction: Json) -> Json | None:
+        answers: dict[str, str | list[str]] = {}
+        for question in interaction["input"]["questions"]:
+            for line in questions.question_lines(question):
+                self.output.hint(line)
+            answer = await self._question(question)
+            if answer is None:
+                return None
+            answers[question["id"]] = answer
+        return {"answersByQuestionId": answers}
+
+    async def _question(self, question: Json) -> str | list[str] | None:
+        """Asked until the answer is one; None at the end of input."""
+        while True:
+            self.output.hint("Answer: ", end="")
+            typed = await self._read(secret=question["secret"])
+            answer = None if typed is None else questions.question_answer(typed, question)
+            if typed is None or answer is not None:
+                return answer
+
+    async def _read(self, *, secret: bool = False) -> str | None:
+        if self._reader is None:
+            self._reader = LineReader(self.output.stdin.fileno())
+        line = await self._reader.line(secret=secret)
+        if secret:
+            self.output.hint("")  # the line feed was not shown either
+        return line
+
+    async def _refuse(self, interaction: Json, why: str) -> None:
+        self.refused += 1
+        what = interaction["input"].get("title") or f"a {interaction['kind']}"
+        answer = questions.refusing_answer(interaction)
+        if answer is not None:
+            self.output.hint(f"greenroom: refused {what!r}: {why}")
+            await self._respond(interaction, answer)
+            return
+        self.output.hint(f"greenroom: canceled the turn, which asked {what!r} and offers no refusal: {why}")
+        await self._request("turn/cancel", interaction, {})
+
+    async def _respond(self, interaction: Json, answer: Json) -> None:
+        await self._request(
+            "interaction/respond", interaction, {"requestId": interaction["requestId"], "answer": answer}
+        )
+
+    async def _request(self, method: str, interaction: Json, more: Json) -> None:
+        session_id, turn_id, request_id = interaction_key(interaction)
+        params = {"workspaceId": self.workspace_id, "agentSessionId": session_id, "turnId": turn_id, **more}
+        try:
+            # From here on the answer is the daemon's: its row, seen before the reply, must not stop us.
+            with trio.CancelScope(shield=True):
+                await self.client.request(method, params)
+        except RequestRefused as refused:
+            self.output.hint(f"greenroom: interaction {request_id} of turn {turn_id}: {refused.message}")

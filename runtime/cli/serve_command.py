@@ -1,0 +1,99 @@
+"""`greenroom serve`: one ready line on stdout, logs on stderr, signals, exit codes (`contract §1`).
+
+Owns the process around the service, and nothing of the service itself.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Final
+
+import attrs
+import structlog
+import trio
+
+from runtime.cli.commands import load, perform_async
+from runtime.cli.failures import EXIT_ARGUMENTS, CommandFailed
+from runtime.cli.output import Output
+from runtime.config import Configuration, Flags
+from runtime.observability.logging import configure_logging, log_crash
+from runtime.service import ReadyLine, serve
+from runtime.service.installation import foreign_packages
+
+SIGNAL_EXIT_BASE: Final = 128
+STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+
+log = structlog.get_logger("greenroom.command_line")
+
+
+def serve_command(flags: Flags, *, logs_as_json: bool) -> int:
+    """Runs the daemon until a signal; the exit code."""
+    output = Output()
+
+    async def body() -> int:
+        configuration = load(flags)
+        refuse_foreign_packages()
+        configure_logging(os.environ, as_json=True if logs_as_json else None)
+        sys.excepthook = log_crash
+        await _serve_until_signalled(configuration)
+        return 0
+
+    return perform_async(body, output)
+
+
+def refuse_foreign_packages() -> None:
+    """Another distribution that overwrote a package of ours would make us run its code (decision 0001)."""
+    foreign = foreign_packages()
+    if foreign:
+        raise CommandFailed(
+            f"package {foreign[0]} of another distribution hides ours",
+            "install greenroom into an environment of its own",
+            exit_code=EXIT_ARGUMENTS,
+        )
+
+
+@attrs.define(eq=False)
+class _Run:
+    """One run of the service, as the signals see it."""
+
+    stop: trio.Event = attrs.field(factory=trio.Event)
+    scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    ready: bool = False
+    signals: int = 0
+
+    def announce(self, line: ReadyLine) -> None:
+        """The one line on stdout. Whoever started us may have closed it: that is no reason not to serve."""
+        self.ready = True
+        try:
+            sys.stdout.buffer.write(line.encode() + b"\n")
+            sys.stdout.buffer.flush()
+        except OSError as error:
+            log.warning("the ready line could not be written", reason=error.strerror)
+
+    def stop_by(self, number: int) -> None:
+        """First the clean stop; then at once, nothing lost; then without any manners."""
+        self.signals += 1
+        if self.signals == 1 and self.ready:
+            self.stop.set()
+        elif self.signals <= 2:
+            self.scope.cancel()
+        else:
+            os._exit(SIGNAL_EXIT_BASE + number)
+
+
+async def _serve_until_signalled(configuration: Configuration) -> None:
+    run = _Run()
+    with trio.open_signal_receiver(*STOP_SIGNALS) as received:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(_obey, received, run))
+            with run.scope:
+                await serve(configuration, ready=run.announce, stop=run.stop)
+            nursery.cancel_scope.cancel()
+
+
+async def _obey(received: AsyncIterator[int], run: _Run) -> None:
+    async for number in received:
+        log.info("stopping", signal=signal.Signals(number).name, at_once=run.signals > 0)
+        run.stop_by(number)

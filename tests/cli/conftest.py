@@ -1,0 +1,37 @@
+"""A user of his own for each test of the command line: nothing outside the test's folder is read or written."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runtime.config import Flags
+from tests.cli.streams import Typed
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    return home
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def flags(data_dir: Path) -> Flags:
+    return Flags(data_dir=str(data_dir))
+
+
+@pytest.fixture
+def keyboard() -> Iterator[Typed]:
+    keyboard = Typed()
+    yield keyboard
+    keyboard.close()

@@ -1,0 +1,149 @@
+"""`greenroom doctor` finds what would stop a daemon, says who can read the token, and changes nothing."""
+
+import json
+import os
+
+import apsw
+import pytest
+
+from runtime.cli import doctor
+from runtime.cli.commands import load
+from runtime.config import Flags
+from tests.cli.fake_daemon import announce
+
+NO_PROGRAMS = type(
+    "NoPrograms", (), {"find": lambda _, program: "/bin/found" if program == "there" else None}
+)()
+
+
+def findings(flags):
+    return {finding.check: finding for finding in doctor.examine(load(flags), NO_PROGRAMS)}
+
+
+def test_before_the_first_start_everything_is_still_to_be_made(data_dir, flags):
+    found = findings(flags)
+    assert {check: finding.verdict for check, finding in found.items()} == {
+        "configuration": "ok",
+        "data directory": "ok",
+        "daemon": "ok",
+        "database": "ok",
+        "token file": "ok",
+        "agents and the token": "note",
+        "target demo": "ok",
+        "targets": "note",
+    }
+    assert found["data directory"].text == f"{data_dir} will be made at the first start"
+    assert not data_dir.exists()
+
+
+def test_a_directory_others_can_look_into_is_noted(data_dir, flags):
+    data_dir.mkdir(mode=0o755)
+    data_dir.chmod(0o755)
+    found = findings(flags)["data directory"]
+    assert (found.verdict, found.next_step) == ("note", f"chmod 700 {data_dir}")
+    data_dir.chmod(0o700)
+    assert findings(flags)["data directory"].verdict == "ok"
+
+
+def test_a_data_directory_that_is_a_file_is_a_problem(data_dir, flags):
+    data_dir.write_text("")
+    assert findings(flags)["data directory"].verdict == "problem"
+
+
+def test_a_running_daemon_is_named_a_dead_one_noted(data_dir, flags):
+    announce(data_dir, "ws://127.0.0.1:1/v1/ws", os.getpid())
+    assert findings(flags)["daemon"].text == f"process {os.getpid()} serves ws://127.0.0.1:1/v1/ws"
+    announce(data_dir, "ws://127.0.0.1:1/v1/ws", 2**22 + 1)
+    assert findings(flags)["daemon"].verdict == "note"
+
+
+def test_the_mode_of_the_token_file_decides(data_dir, flags):
+    announce(data_dir, "ws://127.0.0.1:1/v1/ws", os.getpid())
+    (data_dir / "token").chmod(0o644)
+    found = findings(flags)["token file"]
+    assert (found.verdict, found.next_step) == ("problem", f"chmod 600 {data_dir / 'token'}")
+    (data_dir / "token").chmod(0o600)
+    assert findings(flags)["token file"].verdict == "ok"
+
+
+def test_who_can_read_the_token_is_said_either_way(data_dir, flags, monkeypatch):
+    announce(data_dir, "ws://127.0.0.1:1/v1/ws", os.getpid())
+    found = findings(flags)["agents and the token"]
+    assert found.verdict == "note"
+    assert "approvals guard against mistakes, not against a hostile agent" in found.text
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith("token"))
+    found = findings(flags)["agents and the token"]
+    assert found.verdict == "ok"
+    assert "cannot read it" in found.text
+
+
+def test_a_damaged_or_newer_database_is_a_problem_with_a_way_out(data_dir, flags):
+    data_dir.mkdir(mode=0o700)
+    database = data_dir / "greenroom.db"
+    database.write_bytes(b"this is no database, though it is long enough to be looked at" * 100)
+    found = findings(flags)["database"]
+    assert found.verdict == "problem"
+    assert "greenroom restore" in found.next_step
+    database.unlink()
+    connection = apsw.Connection(str(database))
+    connection.execute("PRAGMA user_version = 9999; CREATE TABLE t (x)")
+    connection.close()
+    found = findings(flags)["database"]
+    assert found.verdict == "problem"
+    assert "schema version 9999" in found.text
+
+
+def test_targets_and_further_tokens_are_looked_at(tmp_path, data_dir):
+    config = tmp_path / "config.toml"
+    config.write_text(
+        """
+        demo = false
+        [[targets]]
+        id = "a"
+        provider = "acp"
+        command = ["there"]
+        [[targets]]
+        id = "b"
+        provider = "acp"
+        command = ["missing"]
+        [[targets]]
+        id = "c"
+        provider = "acp"
+        command = ["missing"]
+        enabled = false
+        [[tokens]]
+        name = "api"
+        tokenFile = "api.token"
+        scope = "read"
+        """
+    )
+    found = findings(Flags(config_file=str(config), data_dir=str(data_dir)))
+    verdicts = {check: finding.verdict for check, finding in found.items()}
+    assert verdicts["target a"] == "ok"
+    assert verdicts["target b"] == "problem"
+    assert verdicts["target c"] == "note"
+    assert verdicts["token api"] == "problem"
+    assert "target demo" not in verdicts
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_problem_is_exit_code_1(data_dir, flags, capsys, as_json):
+    assert doctor.doctor_command(flags, as_json=as_json) == 0
+    capsys.readouterr()
+    data_dir.write_text("")
+    assert doctor.doctor_command(flags, as_json=as_json) == 1
+    out = capsys.readouterr().out
+    if as_json:
+        rows = json.loads(out)["findings"]
+        assert [row["verdict"] for row in rows if row["check"] == "data directory"] == ["problem"]
+    else:
+        assert "problem data directory" in out
+
+
+def test_a_configuration_that_does_not_load_is_its_one_problem(tmp_path, capsys):
+    config = tmp_path / "config.toml"
+    config.write_text("colour = 1")
+    assert doctor.doctor_command(Flags(config_file=str(config)), as_json=True) == 1
+    (row,) = json.loads(capsys.readouterr().out)["findings"]
+    assert row["check"] == "configuration"
+    assert "colour: is unknown" in row["text"]
