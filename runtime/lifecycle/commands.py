@@ -93,7 +93,8 @@ def resume(step: Step, command: i.ResumeSession) -> None:
     if state.quarantined:
         step.change(quarantined=False)
         step.observe_runtime()
-    if settlement.conversation_is_gone(state.session) and state.link.phase == "absent":
+    # While a connection is being given back the conversation on it is as far away as without one.
+    if settlement.conversation_is_gone(state.session) and state.link.phase in ("absent", "closing"):
         if not command.fresh:
             step.do(fx.Refuse(command.reply, Refusal("session.not_resumable")))
             return

@@ -236,6 +236,25 @@ def test_a_conversation_that_is_gone_is_a_typed_state_until_a_fresh_resume() -> 
     assert book.send("next", "c3", "third")
 
 
+@pytest.mark.case("FC-07")
+@pytest.mark.rule("RT-042")
+def test_a_fresh_resume_need_not_wait_for_the_failed_one_to_give_its_connection_back() -> None:
+    book = Playbook(SessionState(a_session(provider_session_id="old", resumability="resumable")))
+    book.give(i.ResumeSession("resume"))
+    book.give(i.ConnectionAcquired(book.generation))
+    book.say(n.ThreadOpenFailed(LOST, not_resumable=True))
+    assert [answer.code for answer in book.answers["resume"]] == ["session.not_resumable"]
+    assert book.state.link.phase == "closing"
+    book.give(i.ResumeSession("again"))
+    assert book.answers["again"] == [Refusal("session.not_resumable")]
+    book.give(i.ResumeSession("fresh", fresh=True))
+    book.give(i.ConnectionReleased(book.generation))
+    book.connect()
+    assert book.told[-1] == OpenThread(book.state.scope, "/work", {}, None)
+    [session] = book.answers["fresh"]
+    assert session.provider_session_id == "thread"
+
+
 @pytest.mark.case("FC-58")
 def test_a_conversation_never_shown_to_be_kept_is_begun_anew_with_a_notice() -> None:
     book = Playbook(SessionState(a_session(provider_session_id="unsaved")))
