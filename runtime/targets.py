@@ -74,7 +74,7 @@ class TargetCatalogue:
             if setting is not None and setting.values is not None:
                 fits = fits and any(value == offered.value for offered in setting.values)
             if not fits:
-                return Refusal("settings.invalid", details={"setting": key})
+                return Refusal("settings.invalid", details={"key": key})
         return None
 
     def listing(self) -> tuple[Target, ...]:

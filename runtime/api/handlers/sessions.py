@@ -24,7 +24,7 @@ def create(request: Request[requests.SessionCreateParams]) -> Handled:
     unsupported = _unsupported(params)
     if unsupported is not None:
         return unsupported
-    prompt = prompt_of(params.initial_content, None)
+    prompt = prompt_of(services, params.initial_content, None)
     if isinstance(prompt, Refusal):
         return prompt
     session_id = params.agent_session_id or SessionId(services.identifiers.new_id())
@@ -162,9 +162,10 @@ def _unknown(services: ApiServices, key: SessionKey) -> Refusal | None:
 
 def _unsupported(params: requests.SessionCreateParams) -> Refusal | None:
     """What the contract names and this release does not do yet is refused, never ignored."""
-    for name in ("isolation", "initial_goal_control"):
-        if getattr(params, name) is not None:
-            return Refusal("capability.unsupported", details={"param": name})
-    if isinstance(params.rail_placement, requests.ProjectPlacement):
-        return Refusal("capability.unsupported", details={"param": "rail_placement"})
-    return None
+    unserved = {
+        "isolation": params.isolation is not None,
+        "initialGoalControl": params.initial_goal_control is not None,
+        "railPlacement": isinstance(params.rail_placement, requests.ProjectPlacement),
+    }
+    asked = next((name for name, present in unserved.items() if present), None)
+    return Refusal("capability.unsupported", details={"param": asked}) if asked else None

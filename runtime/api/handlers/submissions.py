@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, cast
 
-from runtime.api.requests_context import Request
+from runtime.api.requests_context import ApiServices, Request
 from runtime.lifecycle.inputs import Prompt
 from runtime.refusal import Refusal
 from runtime.wire.converter import unstructure
@@ -12,16 +12,31 @@ from runtime.wire.encoding import canonical_json
 from store.canonical.claim import SubmitClaim, SubmitMethod
 from store.canonical.common import Json
 from store.canonical.identifiers import ClientSubmitId, SessionKey
-from store.canonical.message import ContentBlock, ImageBlock
+from store.canonical.message import ContentBlock, ImageBlock, ResourceLinkBlock, TextBlock
 
 
-def prompt_of(content: Sequence[ContentBlock] | None, display_prompt: str | None) -> Prompt | Refusal | None:
-    """The prompt, or why a block cannot be taken: none is ever dropped (`contract §4`, attachments)."""
+def prompt_of(
+    services: ApiServices, content: Sequence[ContentBlock] | None, display_prompt: str | None
+) -> Prompt | Refusal | None:
+    """The prompt, or why it cannot be taken whole: nothing is ever cut or dropped (`contract §4`, attachments)."""
     if content is None:
         return None
     if any(isinstance(block, ImageBlock) for block in content):
         return Refusal("attachment.unsupported")
+    size = sum(map(_bytes_of, content)) + len((display_prompt or "").encode())
+    if size > services.limits.max_message_bytes:
+        return Refusal("request.too_large", details={"limit": "maxMessageBytes"})
     return Prompt(tuple(content), display_prompt)
+
+
+def _bytes_of(block: ContentBlock) -> int:
+    match block:
+        case TextBlock():
+            return len(block.text.encode())
+        case ResourceLinkBlock():
+            return len(block.uri.encode()) + len(block.name.encode())
+        case _:
+            return 0
 
 
 def claim_of(

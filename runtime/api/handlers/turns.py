@@ -11,7 +11,7 @@ from runtime.wire import replies, requests
 def send(request: Request[requests.SessionSendParams]) -> Handled:
     """`session/send`: answered once prompt and turn are durable, before any provider is told (RT-028, RT-029)."""
     params, services = request.params, request.services
-    prompt = prompt_of(params.content, params.display_prompt)
+    prompt = prompt_of(services, params.content, params.display_prompt)
     if isinstance(prompt, Refusal):
         return prompt
     assert prompt is not None
