@@ -1,0 +1,404 @@
+"""The shapes of the contract, written by hand from its text and not from the models: what a client may rely on.
+
+A specification is a type, a set of words, a list of one specification, a tuple of alternatives, or a dict: exactly
+these members, of which those with a question mark may be missing or null. Every frame a test's client receives is
+held to them.
+"""
+
+import re
+from typing import Any, TypeAlias
+
+Specification: TypeAlias = Any
+Json: TypeAlias = dict[str, Any]
+
+IDENTITY = {"workspaceId": str, "agentSessionId": str}
+TIME = int
+_CODES = """
+request.invalid request.unknown_method request.too_large auth.forbidden protocol.uninitialized
+protocol.unsupported session.not_found session.exists session.busy session.deleted session.not_resumable
+session.quarantined session.cwd_missing turn.not_found turn.mismatch turn.settled interaction.not_found
+interaction.not_pending interaction.unsupported_answer submit.conflict submit.delivery_unknown target.not_found
+target.disabled provider.unavailable provider.auth_required provider.rejected provider.timeout provider.lost
+provider.protocol provider.rate_limited provider.quota provider.context_full provider.model_unavailable
+provider.refused provider.stopped capability.unsupported settings.launch_only settings.invalid goal.conflict
+fork.not_eligible fork.unknown history.revision_conflict history.fenced side.not_found side.expired side.exists
+attachment.unsupported attachment.not_found operation.not_found limit.exceeded overloaded store.full
+store.unavailable recording.conflict recording.invalid shutdown.in_progress internal
+"""
+CODES = frozenset(_CODES.split())
+DELIVERY = {"not_dispatched", "dispatching", "accepted", "rejected", "unknown"}
+
+ERROR = {
+    "code": int,
+    "message": str,
+    "data": {
+        "code": set(CODES),
+        "retryable": bool,
+        "delivery": DELIVERY,
+        "retryAfterMs?": int,
+        "details": dict,
+    },
+}
+USAGE = {
+    **dict.fromkeys(
+        (
+            "inputTokens",
+            "cachedInputTokens",
+            "outputTokens",
+            "reasoningTokens",
+            "totalTokens",
+            "contextTokens",
+            "contextWindow",
+        ),
+        (int, None),
+    ),
+    "costUsd": (float, int, None),
+}
+SESSION = {
+    **IDENTITY,
+    "agentTargetId": str,
+    "provider": {"codex", "claude", "acp"},
+    "providerSessionId": (str, None),
+    "title": (str, None),
+    "titleSource": {"none", "provider", "user"},
+    "cwd": str,
+    "settings": dict,
+    "settingsSource": dict,
+    "isolation": (dict, None),
+    "railSectionKey": (str, None),
+    "pinned": bool,
+    "goal": (dict, None),
+    "activeTurnId": (str, None),
+    "capabilities": (dict, None),
+    "lifecycleCapabilities": dict.fromkeys(
+        ("forkThroughTurn", "editRetry", "side", "guidance", "interrupt"), bool
+    ),
+    "lineage": (dict, None),
+    "parent": (
+        {
+            "rootAgentSessionId": str,
+            "rootTurnId": str,
+            "parentAgentSessionId": str,
+            "parentTurnId": str,
+            "parentToolCallId": (str, None),
+        },
+        None,
+    ),
+    "resumability": {"unknown", "resumable", "not_resumable"},
+    "runtime": {
+        "state": {"absent", "activating", "live", "hibernated", "closing", "quarantined"},
+        "lastActivityAt": (TIME, None),
+    },
+    "usage": (USAGE, None),
+    "historyRevision": int,
+    "messageVersion": int,
+    "createdAt": TIME,
+    "updatedAt": TIME,
+    "deletedAt": (TIME, None),
+}
+TURN = {
+    **IDENTITY,
+    "turnId": str,
+    "sequence": int,
+    "phase": {"submitted", "running", "waiting", "settling", "settled"},
+    "outcome": ({"completed", "failed", "canceled", "interrupted"}, None),
+    "delivery": DELIVERY,
+    "origin": {"user_prompt", "provider", "goal", "edit_retry"},
+    "clientSubmitId": (str, None),
+    "providerTurnId": (str, None),
+    "cancelRequestedAt": (TIME, None),
+    "cancelConfirmedAt": (TIME, None),
+    "stopReason": (str, None),
+    "forkable": bool,
+    "usage": (USAGE, None),
+    "timings": {"queuedMs": (int, None), "startMs": (int, None)},
+    "error": (
+        {
+            "code": set(CODES),
+            "message": str,
+            "origin": {"provider", "runtime"},
+            "retryable": bool,
+            "retryAfterMs?": int,
+            "httpStatus?": int,
+        },
+        None,
+    ),
+    "submittedAt": TIME,
+    "startedAt": (TIME, None),
+    "settledAt": (TIME, None),
+    "retractedAt": (TIME, None),
+}
+BLOCK = (
+    {"type": {"text"}, "text": str},
+    {"type": {"image"}, "mediaType": str, "bytes": int, "attachmentId": str},
+    {"type": {"resource_link"}, "uri": str, "name": str},
+    {
+        "type": {"plan"},
+        "entries": [{"text": str, "status": {"pending", "in_progress", "completed"}, "priority?": str}],
+    },
+    {"type": {"notice"}, "code": str, "severity": {"info", "warning", "error"}, "text": str},
+)
+TOOL_CALL = {
+    "callId": str,
+    "name": str,
+    "title": str,
+    "kind": {"read", "edit", "delete", "move", "search", "execute", "fetch", "think", "delegate", "other"},
+    "status": {"pending", "running", "waiting", "completed", "failed", "declined", "interrupted"},
+    "input": (object, None),
+    "output": {
+        "text": str,
+        "exitCode?": int,
+        "changes?": [{"path": str, "kind": str, "diff": (str, None)}],
+    },
+    "childAgentSessionId?": str,
+}
+MESSAGE = {
+    **IDENTITY,
+    "messageId": str,
+    "turnId": (str, None),
+    "sequence": int,
+    "version": int,
+    "role": {"user", "assistant", "system"},
+    "kind": {"text", "reasoning", "plan", "tool_call", "notice", "goal_control"},
+    "status": {"streaming", "completed", "failed", "interrupted"},
+    "content": [BLOCK],
+    "toolCall": (TOOL_CALL, None),
+    "deltaSeq": (int, None),
+    "truncated": bool,
+    "createdAt": TIME,
+    "clientSubmitId?": str,
+    "displayPrompt?": str,
+}
+INTERACTION = {
+    **IDENTITY,
+    "turnId": str,
+    "requestId": str,
+    "kind": {"approval", "question", "plan"},
+    "status": {"pending", "answered", "superseded"},
+    "input": dict,
+    "options": [
+        {
+            "optionId": str,
+            "label": str,
+            "kind": {
+                "allow_once",
+                "allow_session",
+                "allow_always",
+                "reject_once",
+                "reject_always",
+                "stop",
+                "other",
+            },
+        }
+    ],
+    "answer": (dict, None),
+    "answerDelivery": ({"dispatching", "delivered", "failed", "unknown"}, None),
+    "createdAt": TIME,
+    "resolvedAt": (TIME, None),
+}
+ACTIVITY_OF_SESSION = {"turnId": (str, None), "phase": (TURN["phase"], None), "pendingInteractions": int}
+TARGET = {
+    "agentTargetId": str,
+    "provider": {"codex", "claude", "acp"},
+    "name": str,
+    "enabled": bool,
+    "program": {"found": bool, "version": (str, None)},
+    "auth": {"authenticated", "configured", "required", "unknown"},
+    "capabilities": (dict, None),
+    "settings": [
+        {
+            "key": str,
+            "values": (
+                [
+                    {
+                        "value": (str, bool),
+                        "label": str,
+                        "effect": ({"read_only", "asks", "edits", "unrestricted"}, None),
+                    }
+                ],
+                None,
+            ),
+            "default": (str, bool, None),
+            "change": {"launch", "next_turn", "now"},
+        }
+    ],
+}
+HEALTH = {
+    "status": {"ok", "degraded", "failing"},
+    "problems": [{"code": str, "workspaceId?": str, "agentSessionId?": str, "since": TIME}],
+    "store": {
+        "state": str,
+        "bytes": int,
+        "walBytes": int,
+        "freeBytes": int,
+        "headCommitSeq": int,
+        "oldestCommitSeq": int,
+    },
+    "live": dict.fromkeys(("connections", "sessions", "sides", "turns"), int),
+    "queues": dict,
+    "sweeper": {"pending": int},
+    "quarantined": [IDENTITY],
+    "commitSeq": int,
+}
+
+
+def _page(item: Specification) -> Specification:
+    return {"items": [item], "nextCursor": (str, None), "commitSeq": int}
+
+
+_TURN_REPLY = {"turn": TURN, "commitSeq": int}
+_SESSION_REPLY = {"session": SESSION, "commitSeq": int}
+REPLIES: dict[str, Specification] = {
+    "initialize": {
+        "protocolVersion": int,
+        "storeId": str,
+        "serverInfo": {"name": str, "version": str, "instanceId": str, "startedAt": TIME},
+        "capabilities": {"methods": [str], "topics": [str], "features": [str], "deprecated": [str]},
+        "scope": {"read", "control", "admin"},
+        "limits": dict,
+    },
+    "session/create": {"session": SESSION, "turn?": TURN, "commitSeq": int},
+    "session/get": {
+        "session": SESSION,
+        "activeTurn": (TURN, None),
+        "turns": [TURN],
+        "turnsCursor": (str, None),
+        "interactions": [INTERACTION],
+        "children": [SESSION],
+        "projection": {"full", "summary"},
+        "commitSeq": int,
+    },
+    "session/list": _page({**SESSION, "activity": ACTIVITY_OF_SESSION}),
+    "session/messages": {
+        "messages": [MESSAGE],
+        "hasMore": bool,
+        "oldestSequence": (int, None),
+        "messageVersion": int,
+        "commitSeq": int,
+    },
+    "session/send": _TURN_REPLY,
+    "session/close": _SESSION_REPLY,
+    "session/resume": _SESSION_REPLY,
+    "turn/get": _TURN_REPLY,
+    "turn/list": _page(TURN),
+    "turn/cancel": _TURN_REPLY,
+    "interaction/respond": {"interaction": INTERACTION, "commitSeq": int},
+    "interaction/list": _page(INTERACTION),
+    "events/subscribe": {"subscriptionId": int, "commitSeq": int, "gap": bool},
+    "events/unsubscribe": {"commitSeq": int},
+    "health/read": HEALTH,
+    "target/list": _page(TARGET),
+}
+CHANGES = {"session": SESSION, "turn": TURN, "message": MESSAGE, "interaction": INTERACTION}
+CHANGE_ORDER = list(CHANGES)
+_COMMON = {"subscriptionId": int, "topic": {"agent.activity.updated"}, "type": str}
+EVENTS: dict[str, Specification] = {
+    "commit": {
+        "commitSeq": int,
+        "changes": [tuple({"type": {kind}, "row": row} for kind, row in CHANGES.items())],
+    },
+    "checkpoint": {"commitSeq": int},
+    "resync": {"commitSeq": int},
+    "session_reset": {"commitSeq": int, **IDENTITY, "messageVersion": int},
+    "message_delta": {
+        **IDENTITY,
+        "turnId": str,
+        "messageId": str,
+        "kind": MESSAGE["kind"],
+        "field": {"text", "output"},
+        "deltaSeq": int,
+        "text": str,
+    },
+    "message_snapshot": {"message": MESSAGE},
+    "stream_gap": {**IDENTITY, "messageId": str},
+    "runtime_activity": {
+        **IDENTITY,
+        "runtimeState": SESSION["runtime"]["state"],  # type: ignore[index]
+        "activity": {"running", "idle"},
+        "lastActivityAt": (TIME, None),
+        "occurredAt": TIME,
+    },
+}
+
+_INTEGER_BOUND = 2**53
+_UUID7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+
+def check_reply(method: str, frame: Json) -> None:
+    """A reply frame of this method."""
+    assert frame["jsonrpc"] == "2.0", frame
+    if "error" in frame:
+        check(frame["error"], ERROR, f"{method} error")
+        return
+    assert frame.keys() == {"jsonrpc", "id", "result"}, frame.keys()
+    check(frame["result"], REPLIES[method], method)
+
+
+def check_event(frame: Json) -> None:
+    """An event frame: JSON-RPC says how it is wrapped, the contract what is in it."""
+    specification = EVENTS[frame["type"]]
+    check(frame, {**_COMMON, **specification}, frame["type"])
+    assert next(iter(frame)) == "subscriptionId", "subscriptionId is the first member"
+    if frame["type"] == "commit":
+        order = [CHANGE_ORDER.index(change["type"]) for change in frame["changes"]]
+        assert order == sorted(order), f"changes out of order: {order}"
+        workspaces = {change["row"]["workspaceId"] for change in frame["changes"]}
+        assert len(workspaces) == 1, f"a commit of several workspaces: {workspaces}"
+    if frame["type"] == "message_delta":
+        assert frame["text"], "a delta is never empty"
+
+
+def is_server_made(identifier: str) -> bool:
+    """Ids the server makes are UUIDv7."""
+    return _UUID7.fullmatch(identifier) is not None
+
+
+def check(value: Any, specification: Specification, path: str) -> None:
+    """Raises AssertionError where `value` is not of that shape."""
+    problem = problem_of(value, specification, path)
+    assert problem is None, problem
+
+
+def problem_of(value: Any, specification: Specification, path: str) -> str | None:
+    """What is wrong with the shape, or None."""
+    if isinstance(specification, tuple):
+        problems = [problem_of(value, alternative, path) for alternative in specification]
+        return None if None in problems else max(filter(None, problems), key=len)
+    if isinstance(specification, dict):
+        return _problem_of_members(value, specification, path)
+    if isinstance(specification, list):
+        if not isinstance(value, list):
+            return f"{path}: {value!r} is no list"
+        problems = [
+            problem_of(item, specification[0], f"{path}[{index}]") for index, item in enumerate(value)
+        ]
+        return next(filter(None, problems), None)
+    if isinstance(specification, set):
+        return None if value in specification else f"{path}: {value!r} is none of {sorted(specification)}"
+    if specification is None:
+        return None if value is None else f"{path}: {value!r} is not null"
+    if specification is object:
+        return None
+    if not isinstance(value, specification) or (isinstance(value, bool) and specification is not bool):
+        return f"{path}: {value!r} is no {specification.__name__}"
+    if specification is int and not -_INTEGER_BOUND < value < _INTEGER_BOUND:
+        return f"{path}: {value} is too large"
+    return None
+
+
+def _problem_of_members(value: Any, specification: dict[str, Any], path: str) -> str | None:
+    if not isinstance(value, dict):
+        return f"{path}: {value!r} is no object"
+    known = {name.removesuffix("?") for name in specification}
+    if unknown := value.keys() - known:
+        return f"{path}: members beyond the contract: {sorted(unknown)}"
+    for name, member in specification.items():
+        plain = name.removesuffix("?")
+        if plain != name and value.get(plain) is None:
+            continue
+        if plain not in value:
+            return f"{path}: {plain} is missing"
+        problem = problem_of(value[plain], member, f"{path}.{plain}")
+        if problem is not None:
+            return problem
+    return None
