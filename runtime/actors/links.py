@@ -12,7 +12,7 @@ import structlog
 import trio
 
 from runtime.lifecycle import inputs as i
-from runtime.providers.normalized import ProviderEvent
+from runtime.providers.normalized import ConnectionLost, ProviderEvent
 from runtime.providers.port import ConnectionCommand, Scope
 from runtime.providers.routes import ScopeSink
 from runtime.providers.tenancy import AcquireFailed, ConnectionReference
@@ -36,9 +36,13 @@ class MailboxSink:
 
     mailbox: Mailbox[i.SessionInput]
     generation: int
+    on_lost: Callable[[int], None]
+    """Called with the generation when its connection is gone; its reference is dead from here on."""
 
     def put(self, event: ProviderEvent) -> None:
         """Into the work lane. An actor that has ended needs no more words: its link was given up before."""
+        if type(event) is ConnectionLost:
+            self.on_lost(self.generation)
         try:
             self.mailbox.put(i.FromProvider(self.generation, event))
         except ActorStopped:
@@ -93,7 +97,8 @@ class SessionLink:
 
     def release(self, generation: int, mailbox: Mailbox[i.SessionInput]) -> None:
         """Give the generation back in a child task; it reports ConnectionReleased."""
-        self.spawn(self._release, generation, mailbox)
+        reference = self._references.pop(generation, None)
+        self.spawn(self._release, generation, reference, mailbox)
 
     def force(self, generation: int, reason: str) -> None:
         """End the generation for this session now; no report follows."""
@@ -113,6 +118,10 @@ class SessionLink:
         """What is held now, for `debug/session`."""
         return tuple(self._references.values())
 
+    def _forget(self, generation: int) -> None:
+        """Its process is gone. A dead reference that stayed would keep the actor from ever passivating."""
+        self._references.pop(generation, None)
+
     async def _acquire(
         self,
         generation: int,
@@ -124,7 +133,8 @@ class SessionLink:
         reference: ConnectionReference | None = None
         try:
             with acquisition.scope:
-                reference = await self.source.acquire(session, scope, MailboxSink(mailbox, generation))
+                sink = MailboxSink(mailbox, generation, self._forget)
+                reference = await self.source.acquire(session, scope, sink)
         except AcquireFailed as failure:
             _report(mailbox, i.ConnectionUnavailable(generation, failure.error))
         finally:
@@ -139,12 +149,14 @@ class SessionLink:
         self._references[generation] = reference
         _report(mailbox, i.ConnectionAcquired(generation))
 
-    async def _release(self, generation: int, mailbox: Mailbox[i.SessionInput]) -> None:
+    async def _release(
+        self, generation: int, reference: ConnectionReference | None, mailbox: Mailbox[i.SessionInput]
+    ) -> None:
         acquisition = self._acquiring.get(generation)
         if acquisition is not None:
+            # A reference that comes in spite of this is released where it comes.
             acquisition.scope.cancel()
             await acquisition.done.wait()
-        reference = self._references.pop(generation, None)
         if reference is not None:
             reference.release()
             await reference.wait_gone()
