@@ -125,6 +125,13 @@ def _as_failure(error: BaseException) -> CommandFailed | None:
 def _start_failure(error: BaseException) -> CommandFailed | None:
     """A refused start of the daemon, embedded or not. Its class is known only once the service was imported."""
     service = sys.modules.get("runtime.service")
-    if service is not None and isinstance(error, service.StartRefused):
-        return CommandFailed(error.line, exit_code=error.exit_code)
-    return None
+    if service is None or not isinstance(error, service.StartRefused):
+        return None
+    from store.errors import SchemaTooNew, StoreDamaged
+
+    step = ""
+    if isinstance(error.__cause__, StoreDamaged):
+        step = "greenroom restore lists the copies that are kept, and puts one in place"
+    elif isinstance(error.__cause__, SchemaTooNew):
+        step = "install the program that wrote it, or a newer one"
+    return CommandFailed(error.line, step, exit_code=error.exit_code)

@@ -23,7 +23,7 @@ from runtime.service import ReadyLine, serve
 from runtime.service.installation import foreign_packages
 
 SIGNAL_EXIT_BASE: Final = 128
-STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 log = structlog.get_logger("greenroom.command_line")
 
@@ -85,7 +85,7 @@ class _Run:
 
 async def _serve_until_signalled(configuration: Configuration) -> None:
     run = _Run()
-    with trio.open_signal_receiver(*STOP_SIGNALS) as received:
+    with trio.open_signal_receiver(*SIGNALS) as received:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(partial(_obey, received, run))
             with run.scope:
@@ -95,5 +95,9 @@ async def _serve_until_signalled(configuration: Configuration) -> None:
 
 async def _obey(received: AsyncIterator[int], run: _Run) -> None:
     async for number in received:
+        if number == signal.SIGHUP:
+            # Caught, or it would end us. The service takes its tokens when it starts.
+            log.warning("SIGHUP: tokens are read at the start only; restart to read them again")
+            continue
         log.info("stopping", signal=signal.Signals(number).name, at_once=run.signals > 0)
         run.stop_by(number)
