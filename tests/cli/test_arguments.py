@@ -179,3 +179,12 @@ def test_a_reader_that_has_had_enough_ends_the_command_quietly(monkeypatch, capf
     monkeypatch.setattr("os.dup2", lambda *_: None)
     assert main(["sessions"]) == EXIT_BROKEN_PIPE
     assert capfd.readouterr().err == ""
+
+
+def test_names_that_are_said_again_to_spare_an_import_are_the_same():
+    from runtime.cli import daemon_access, version
+    from runtime.service import installation, ready
+
+    assert daemon_access.ANNOUNCEMENT_NAME == ready.ANNOUNCEMENT_FILE
+    assert version.DISTRIBUTION == installation.DISTRIBUTION
+    assert version.program_version() == installation.VERSION
