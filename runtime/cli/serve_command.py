@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -37,7 +38,7 @@ def serve_command(flags: Flags, *, logs_as_json: bool) -> int:
         refuse_foreign_packages()
         configure_logging(os.environ, as_json=True if logs_as_json else None)
         sys.excepthook = log_crash
-        await _serve_until_signalled(configuration)
+        await _serve_until_signalled(configuration, flags)
         return 0
 
     return perform_async(body, output)
@@ -83,21 +84,36 @@ class _Run:
             os._exit(SIGNAL_EXIT_BASE + number)
 
 
-async def _serve_until_signalled(configuration: Configuration) -> None:
+async def _serve_until_signalled(configuration: Configuration, flags: Flags) -> None:
     run = _Run()
+    # One waiting configuration is enough: it is loaded when it is taken, so it is the newest.
+    hang_up, reread = trio.open_memory_channel[None](1)
     with trio.open_signal_receiver(*SIGNALS) as received:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(partial(_obey, received, run))
+            nursery.start_soon(partial(_obey, received, run, hang_up))
             with run.scope:
-                await serve(configuration, ready=run.announce, stop=run.stop)
+                await serve(
+                    configuration, ready=run.announce, stop=run.stop, reread=_configurations(reread, flags)
+                )
             nursery.cancel_scope.cancel()
 
 
-async def _obey(received: AsyncIterator[int], run: _Run) -> None:
+async def _configurations(
+    hang_ups: trio.MemoryReceiveChannel[None], flags: Flags
+) -> AsyncIterator[Configuration]:
+    """The configuration as it is after each SIGHUP; one that cannot be used is named and passed over."""
+    async for _ in hang_ups:
+        try:
+            yield load(flags)
+        except CommandFailed as failure:
+            log.error("the configuration stays as it was", reason=str(failure))
+
+
+async def _obey(received: AsyncIterator[int], run: _Run, hang_up: trio.MemorySendChannel[None]) -> None:
     async for number in received:
         if number == signal.SIGHUP:
-            # Caught, or it would end us. The service takes its tokens when it starts.
-            log.warning("SIGHUP: tokens are read at the start only; restart to read them again")
+            with suppress(trio.WouldBlock):
+                hang_up.send_nowait(None)
             continue
         log.info("stopping", signal=signal.Signals(number).name, at_once=run.signals > 0)
         run.stop_by(number)

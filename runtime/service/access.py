@@ -18,10 +18,9 @@ from runtime.service.ready import EXIT_CONFIGURATION, StartRefused
 TOKEN_FILE = "token"  # noqa: S105 -- a file name
 
 
-def admitted_tokens(config: Configuration, data_dir: Path) -> tuple[TokenStore, Path]:
-    """The tokens of the configuration and the admin token, and where the latter lies. Raises StartRefused."""
+def admitted_tokens(config: Configuration, admin_file: Path) -> list[Principal]:
+    """The admin token, made if there is none, and the tokens of the configuration. Raises StartRefused."""
     files = SystemSecretFiles()
-    admin_file = data_dir / TOKEN_FILE
     try:
         admin = read_or_create_token(files, str(admin_file), secrets.token_bytes)
         principals = [Principal("admin", "admin", token_digest=token_digest(admin))]
@@ -37,6 +36,7 @@ def admitted_tokens(config: Configuration, data_dir: Path) -> tuple[TokenStore, 
                     token_digest=token_digest(token),
                 )
             )
-        return TokenStore(principals), admin_file
+        TokenStore(principals)  # refuses two that hold the same token
+        return principals
     except TokenRefused as error:
         raise StartRefused(EXIT_CONFIGURATION, str(error)) from error

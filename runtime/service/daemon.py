@@ -6,7 +6,7 @@ the reverse order of stopping. What each part does is its own.
 
 import os
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from runtime.controller import Controller, ControllerPorts
 from runtime.controller_limits import transport_limits
 from runtime.providers.acp.adapter import AcpDescriptor
 from runtime.providers.registry import ProviderRegistry
-from runtime.service.access import admitted_tokens
+from runtime.service.access import TOKEN_FILE, admitted_tokens
 from runtime.service.installation import VERSION
 from runtime.service.ready import (
     EXIT_ADDRESS,
@@ -70,10 +70,17 @@ class Instance:
     started_at: int
 
 
-async def serve(config: Configuration, *, ready: Callable[[ReadyLine], None], stop: trio.Event) -> None:
+async def serve(
+    config: Configuration,
+    *,
+    ready: Callable[[ReadyLine], None],
+    stop: trio.Event,
+    reread: AsyncIterable[Configuration] | None = None,
+) -> None:
     """Run the daemon until `stop` is set, then end it cleanly; cancelling ends it at once, with nothing lost.
 
-    `ready` is called once, when clients may connect. Raises StartRefused before that, never after.
+    `ready` is called once, when clients may connect. Raises StartRefused before that, never after. Each
+    configuration of `reread` replaces the tokens in force (SIGHUP); nothing else of it takes effect.
     """
     clock = SystemClock()
     instance = Instance(SystemIdentifiers().new_id(), clock.now_ms())
@@ -82,7 +89,8 @@ async def serve(config: Configuration, *, ready: Callable[[ReadyLine], None], st
         stack.enter_context(_data_directory(data_dir))
         listener = await _bind(config)
         stack.callback(listener.close)
-        tokens, token_file = admitted_tokens(config, data_dir)
+        token_file = data_dir / TOKEN_FILE
+        tokens = TokenStore(admitted_tokens(config, token_file))
         await _end_leftovers(data_dir / INSTANCES_FOLDER, instance)
         guard = await stack.enter_async_context(_process_guard(data_dir / INSTANCES_FOLDER, instance))
         store = stack.enter_context(_store(config, data_dir, clock))
@@ -116,7 +124,23 @@ async def serve(config: Configuration, *, ready: Callable[[ReadyLine], None], st
             ready(line)
 
         stack.callback(withdraw, data_dir)
-        await _run(config, listener, controller, front, announce_ready, stop)
+        async with trio.open_nursery() as nursery:
+            if reread is not None:
+                nursery.start_soon(_replace_tokens, reread, token_file, tokens, front)
+            await _run(config, listener, controller, front, announce_ready, stop)
+            nursery.cancel_scope.cancel()
+
+
+async def _replace_tokens(
+    reread: AsyncIterable[Configuration], token_file: Path, tokens: TokenStore, front: Front
+) -> None:
+    async for config in reread:
+        try:
+            tokens.replace(admitted_tokens(config, token_file))
+        except StartRefused as error:
+            log.error("the tokens stay as they were", reason=error.line)
+        else:
+            log.info("tokens read again", tokens=len(config.tokens), closed=front.close_revoked())
 
 
 async def _run(
@@ -219,7 +243,10 @@ def _store(config: Configuration, data_dir: Path, clock: SystemClock) -> Iterato
     )
     try:
         store = open_store(LocalFiles(data_dir / DATABASE_FILE_NAME, limits.store_reserve_bytes), options)
-    except (StoreDamaged, SchemaTooNew) as error:
+    except StoreDamaged as error:
+        line = f"{error}; put a kept copy in its place with `greenroom restore`"
+        raise StartRefused(EXIT_DATABASE, line) from error
+    except SchemaTooNew as error:
         raise StartRefused(EXIT_DATABASE, str(error)) from error
     except StoreError as error:
         raise StartRefused(EXIT_DATABASE, f"the database cannot be opened: {error}") from error
