@@ -127,7 +127,9 @@ BROAD_EXCEPT_ALLOWED = (Exemption("supervisor/cell.py", "the one guard that turn
 REAL_TIME_TESTS = (
     Exemption("tests/end_to_end/*", "drives the daemon as a child process"),
     Exemption("tests/providers_real/*", "drives a real agent"),
-    Exemption("tests/supervisor/process_guard/*", "watches real child processes end"),
+    Exemption("tests/trouble/*", "drives daemons and agents as child processes"),
+    Exemption("tests/doubles/*", "takes the time of the test that runs it, or is a program of its own"),
+    Exemption("tests/process_guard/*", "watches real child processes end"),
 )
 # A test module that names one of these runs its programs in virtual time.
 VIRTUAL_CLOCKS = {"MockClock", "explore"}
