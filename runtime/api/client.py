@@ -88,6 +88,8 @@ class Client:
             for subscription in self.subscriptions.values():
                 self.services.hub.remove(subscription)
             self.subscriptions.clear()
+            closed = self.transport.closed
+            log.info("a client is gone", client=self.source, code=closed.code if closed else None)
 
     async def _read(self) -> None:
         while True:

@@ -19,6 +19,7 @@ Json: TypeAlias = dict[str, Any]
 
 WAIT_SECONDS = 15.0
 FRAME_BYTES_MAX = 64 * 1024 * 1024
+READ_BYTES = 256 * 1024
 ACTIVITY = "agent.activity.updated"
 
 
@@ -214,7 +215,7 @@ class Client:
             self.received.append(frame)
             assert frame["id"] not in self.replies, f"answered twice: {frame}"
             self.replies[frame["id"]] = frame
-            if self.check_shapes:
+            if self.check_shapes and frame["id"] in self._sent:
                 check_reply(self._sent[frame["id"]], frame)
         self._tell()
 
@@ -233,11 +234,11 @@ async def connected(
     receive_buffer_bytes: int | None = None,
 ) -> AsyncIterator[Client]:
     """A client, initialized unless said otherwise; closed at the end. A small buffer makes a stalled reader felt soon."""
-    url = f"ws://127.0.0.1:{daemon.port}/v1/ws"
     headers = [(b"authorization", f"Bearer {token or daemon.token}".encode())]
-    async with trio.open_nursery() as nursery:
+    with trio.fail_after(WAIT_SECONDS):
+        stream = await _stream(daemon.port, receive_buffer_bytes)
+    async with stream, trio.open_nursery() as nursery:
         with trio.fail_after(WAIT_SECONDS):
-            stream = await _stream(daemon.port, receive_buffer_bytes)
             socket = await trio_websocket.wrap_client_stream(
                 nursery,
                 stream,
@@ -246,8 +247,8 @@ async def connected(
                 subprotocols=["greenroom.v1"],
                 extra_headers=headers,
                 max_message_size=FRAME_BYTES_MAX,
+                receive_buffer_size=READ_BYTES,
             )
-        assert socket.subprotocol == "greenroom.v1", url
         client = Client(socket, check_shapes=check_shapes)
         nursery.start_soon(client.run)
         if initialize:
@@ -256,7 +257,6 @@ async def connected(
         client.read_again()
         with trio.move_on_after(2):
             await socket.aclose()
-        await stream.aclose()
         nursery.cancel_scope.cancel()
 
 

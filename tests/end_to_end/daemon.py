@@ -44,7 +44,6 @@ class Daemon:
     ready: dict[str, Any] = attrs.field(factory=dict, init=False)
     """The ready line of the present run."""
     _process: subprocess.Popen[bytes] | None = attrs.field(default=None, init=False)
-    _log_read: int = attrs.field(default=0, init=False)
 
     @property
     def data_dir(self) -> Path:
@@ -116,6 +115,10 @@ class Daemon:
     def signal(self, number: int) -> None:
         os.kill(self.pid, number)
 
+    def reap(self) -> int:
+        """The exit code of one that ends by itself."""
+        return self._ended(STOP_SECONDS)
+
     @property
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
@@ -184,11 +187,9 @@ class Daemon:
         return self.providers()
 
     def log_lines(self) -> list[dict[str, Any]]:
-        """What this daemon logged since it was last asked, all runs."""
-        data = self.log_file.read_bytes()[self._log_read :] if self.log_file.exists() else b""
-        whole, _, _ = data.rpartition(b"\n")
-        self._log_read += len(whole)
-        return [_log_line(line) for line in whole.splitlines() if line.strip()]
+        """What was logged in all runs, whole lines only."""
+        data = self.log_file.read_bytes() if self.log_file.exists() else b""
+        return [_log_line(line) for line in data.rpartition(b"\n")[0].splitlines() if line.strip()]
 
     def log_tail(self) -> str:
         return self.log_file.read_text(errors="replace")[-4000:] if self.log_file.exists() else ""
@@ -209,15 +210,16 @@ def toml(table: Mapping[str, Any]) -> str:
     plain, tables = [], []
     for key, value in table.items():
         if isinstance(value, Mapping):
-            tables.append(f"[{key}]\n{toml(value)}")
+            tables.append(f"[{key}]\n{_members(value)}")
         elif isinstance(value, list) and value and isinstance(value[0], Mapping):
-            tables += [
-                f"[[{key}]]\n" + "".join(f"{name} = {_inline(item)}\n" for name, item in entry.items())
-                for entry in value
-            ]
+            tables += [f"[[{key}]]\n{_members(entry)}" for entry in value]
         else:
             plain.append(f"{key} = {_inline(value)}\n")
     return "".join(plain) + "\n".join(tables)
+
+
+def _members(table: Mapping[str, Any]) -> str:
+    return "".join(f"{name} = {_inline(item)}\n" for name, item in table.items())
 
 
 def _inline(value: Any) -> str:

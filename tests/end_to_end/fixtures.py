@@ -74,7 +74,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     """The shared one. After the last test it stops cleanly, has logged no error and leaves no process."""
     folder = tmp_path_factory.mktemp("daemon")
     shared = Daemon(folder, shared_settings(folder))
-    yield from _running(shared)
+    yield from running(shared)
 
 
 @pytest.fixture
@@ -114,7 +114,8 @@ async def client(connect: Connect, workspace: str) -> AsyncIterator[Client]:
         yield one
 
 
-def _running(one: Daemon) -> Iterator[Daemon]:
+def running(one: Daemon) -> Iterator[Daemon]:
+    """Runs a daemon for as long as a fixture lives; then it stops cleanly, has logged no error and leaves no process."""
     one.start()
     try:
         yield one

@@ -23,6 +23,8 @@ class Talk:
     """`workspaceId` and `agentSessionId`: the params of everything said about it."""
     created: Json
     """The reply to `session/create`."""
+    params: Json = attrs.field(factory=dict)
+    """What was asked for."""
     sends: int = 0
 
     @property
@@ -34,6 +36,10 @@ class Talk:
         """The turn of the first prompt."""
         turn: Json = self.created["turn"]
         return turn
+
+    def through(self, client: Client) -> "Talk":
+        """The same session by another client."""
+        return attrs.evolve(self, client=client)
 
     async def send(self, prompt: str, submit_id: str | None = None) -> Json:
         """The turn of a further prompt."""
@@ -87,10 +93,10 @@ async def start(
     if prompt is not None:
         params["initialContent"] = text(prompt)
     params.setdefault("clientSubmitId", f"create-{len(client.received)}")
-    created = await client.request("session/create", workspaceId=workspace, agentTargetId=target, **params)
-    session = created["session"]
-    key = {"workspaceId": workspace, "agentSessionId": session["agentSessionId"]}
-    return Talk(client, key, created)
+    params |= {"workspaceId": workspace, "agentTargetId": target}
+    created = await client.request("session/create", **params)
+    key = {"workspaceId": workspace, "agentSessionId": created["session"]["agentSessionId"]}
+    return Talk(client, key, created, params)
 
 
 def answer_params(asked: Json, option_id: str = "allow-once") -> Json:
