@@ -211,12 +211,19 @@ def test_error_answer_before_any_word_rejects_the_prompt_with_a_text_of_ours() -
         (None, "provider.rejected", None),
     ],
 )
-def test_error_answer_after_words_fails_the_turn_by_its_kind(
+def test_error_answer_after_words_fails_the_turn_by_its_kind_and_leaves_the_text_cut_off(
     error: object, code: str, status: int | None
 ) -> None:
     book = prompted().receive(chunk("sa", "part")).skip()
     book.reply("session/prompt", error=error).expect(
-        ItemEnded(T1, "item-1"), TurnEnded(T1, "failed", None, provider_error(code, http_status=status))
+        TurnEnded(T1, "failed", None, provider_error(code, http_status=status))
+    )
+
+
+def test_text_of_a_turn_that_was_stopped_is_not_told_as_ended() -> None:
+    book = prompted().receive(chunk("sa", "once upon")).command(CancelTurn(A, T1)).skip()
+    book.reply("session/prompt", result={"stopReason": "cancelled"}).expect(
+        TurnEnded(T1, "canceled", "cancelled")
     )
 
 

@@ -30,6 +30,7 @@ from runtime.providers.acp.negotiation import (
     read_prompt_result,
 )
 from runtime.providers.acp.opening import OpenDeadline, Opening
+from runtime.providers.acp.rest import Rest, RestOver
 from runtime.providers.jsonrpc.peer import ErrorResponse, JsonRpcPeer, Response
 from runtime.providers.normalized import AnswerFailed, ConnectionLost, ThreadOpenFailed, TurnRejected
 from runtime.providers.output_batch import OutputBatch
@@ -123,6 +124,8 @@ class AcpAdapter:
             self._inbound.give_up(provider_error("provider.timeout"))
         elif isinstance(token, OpenDeadline) and not self._inbound.closed and token.scope in self._openings:
             self._openings[token.scope].timed_out(self._out)
+        elif isinstance(token, RestOver) and not self._inbound.closed:
+            self._rested(token.scope)
         return self._out.take()
 
     def lost(self, error: TurnError) -> Outputs:
@@ -159,26 +162,49 @@ class AcpAdapter:
         conversation = self._directory.of_scope(command.scope)
         if conversation is None or conversation.phase != "open" or conversation.session_id is None:
             self._reject(command, runtime_error("provider.unavailable"))
-        elif conversation.turn is not None:
+        elif conversation.turn is not None or conversation.rest.waiting is not None:
             # Agents queue, merge, fail or lose a second prompt: there is never one (wire order has no turn id).
             self._reject(command, runtime_error("session.busy"))
         elif not self._facts.takes_images and any(isinstance(b, ImageData) for b in command.content):
             self._reject(command, runtime_error("attachment.unsupported"))
+        elif conversation.rest.active:
+            conversation.rest.waiting = command
         else:
-            conversation.begin(command.turn_id)
-            self._calls.send(
-                "session/prompt",
-                prompt_params(conversation.session_id, command.content),
-                partial(self._prompt_answered, conversation, command.turn_id),
-                self._out,
-                PromptToken(command.scope, command.turn_id),
-            )
+            self._send_prompt(conversation, conversation.session_id, command)
+
+    def _send_prompt(self, conversation: Conversation, session_id: str, command: StartTurn) -> None:
+        conversation.begin(command.turn_id)
+        self._calls.send(
+            "session/prompt",
+            prompt_params(session_id, command.content),
+            partial(self._prompt_answered, conversation, command.turn_id),
+            self._out,
+            PromptToken(command.scope, command.turn_id),
+        )
+
+    def _rest(self, conversation: Conversation) -> None:
+        seconds = self._facts.quirks.rest_after_failure_seconds
+        if seconds > 0:
+            conversation.rest.active = True
+            self._out.add(StartTimer(RestOver(conversation.scope), seconds))
+
+    def _rested(self, scope: Scope) -> None:
+        conversation = self._directory.of_scope(scope)
+        if conversation is None or conversation.session_id is None:
+            return
+        rest, conversation.rest = conversation.rest, Rest()
+        if rest.waiting is not None:
+            self._send_prompt(conversation, conversation.session_id, rest.waiting)
+            if rest.cancel_asked:
+                self._cancel(CancelTurn(scope, rest.waiting.turn_id))
 
     def _reject(self, command: StartTurn, error: TurnError) -> None:
         self._out.deliver(command.scope, TurnRejected(command.turn_id, error))
 
     def _cancel(self, command: CancelTurn) -> None:
         conversation = self._directory.of_scope(command.scope)
+        if conversation is not None and conversation.rest.cancel(command.turn_id):
+            return
         turn = conversation.turn if conversation is not None else None
         if conversation is None or turn is None or turn.turn_id != command.turn_id:
             # Nothing goes to the agent for a turn that is over: it would stop the next one (FC-43).
@@ -208,6 +234,8 @@ class AcpAdapter:
         params: Json = {"sessionId": conversation.session_id}
         if conversation.turn is not None and not conversation.turn.cancel_asked:
             self._out.add(Write(self._peer.notify("session/cancel", params)))
+        if conversation.rest.active:
+            self._out.add(StopTimer(RestOver(command.scope)))
         conversation.closed(self._out)
         self._directory.remove(conversation)
         if self._facts.can_close:
@@ -236,10 +264,13 @@ class AcpAdapter:
         turn = conversation.turn
         if turn is None or turn.turn_id != turn_id:
             out.add(Diagnostic("answer.after_close", str(conversation.scope)))
-        elif isinstance(answer, Response):
+            return
+        if isinstance(answer, Response):
             result = read_prompt_result(answer.result)
             conversation.ended(ending_of(result.stop_reason), result.usage, out)
-        elif turn.cancel_asked or answer.code == REQUEST_CANCELLED:
+            return
+        self._rest(conversation)
+        if turn.cancel_asked or answer.code == REQUEST_CANCELLED:
             # Some agents answer a cancelled prompt with the error of their aborted model call.
             conversation.ended(Ending("canceled"), None, out)
         elif turn.heard:

@@ -14,6 +14,7 @@ from runtime.providers.acp.failures import Ending
 from runtime.providers.acp.normalizer import TurnNormalizer, TurnUpdate
 from runtime.providers.acp.permissions import CANCELLED, why_unusable
 from runtime.providers.acp.recent import RecentSet
+from runtime.providers.acp.rest import Rest
 from runtime.providers.acp.settings import SessionSettings
 from runtime.providers.acp.tool_calls import ToolCallLedger
 from runtime.providers.acp.wire import (
@@ -83,6 +84,7 @@ class Conversation:
         self.phase: Phase = "opening"
         self.settings = SessionSettings()
         self.turn: OpenTurn | None = None
+        self.rest = Rest()
         self.signs_of_life = 0
         """Updates heard so far: an agent that replays a long history is not a silent one."""
         self._peer = peer
@@ -241,15 +243,19 @@ class Conversation:
             out.deliver(self.scope, TurnRejected(turn.turn_id, error))
 
     def ended(self, ending: Ending, usage: Usage | None, out: OutputBatch) -> None:
-        """The agent's word that the turn is over: what is open in it ends first, the end is told last."""
+        """The agent's word that the turn is over: what is open in it ends first, the end is told last.
+
+        Text that is open when a turn stops short is not told as ended: it was cut off, and ends as its turn does.
+        """
         turn = self.turn
         if turn is None:
             return
         self.accept(out)
         self.asks.confirm_all(out)
         self.asks.withdraw_all(out)
-        for event in turn.normalizer.end():
-            out.deliver(self.scope, event)
+        if ending.outcome == "completed":
+            for event in turn.normalizer.end():
+                out.deliver(self.scope, event)
         out.deliver(
             self.scope, TurnEnded(turn.turn_id, ending.outcome, ending.stop_reason, ending.error, usage)
         )

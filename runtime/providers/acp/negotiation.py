@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from runtime.providers.acp.quirks import quirks_of
+from runtime.providers.acp.quirks import Quirks, quirks_of
 from runtime.providers.acp.reading import count_of, object_of, text_of
 from runtime.providers.port import ImageData, PromptBlock
 from store.canonical.common import Json, Usage
@@ -37,11 +37,15 @@ class AgentFacts:
         """Whether the agent agreed to version 1; an agent that answers another one really switches to it."""
         return type(self.protocol_version) is int and self.protocol_version == PROTOCOL_VERSION
 
+    @property
+    def quirks(self) -> Quirks:
+        """What is attested of an agent of this name and version."""
+        return quirks_of(self.name, self.version)
+
     def session_capabilities(self) -> SessionCapabilities:
         """The complete snapshot for a Session (PR-008)."""
-        reliable = quirks_of(self.name, self.version).load_is_reliable
         return SessionCapabilities(
-            load=reliable and (self.can_load or self.can_resume),
+            load=self.quirks.load_is_reliable and (self.can_load or self.can_resume),
             image_prompts=self.takes_images,
             embedded_context=self.takes_embedded_context,
             interrupt=True,

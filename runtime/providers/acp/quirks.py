@@ -21,6 +21,8 @@ class Quirks:
     """A conversation it once had can be loaded again; false where most tries fail with the file on disk."""
     parallel_sessions: int = 1
     """How many sessions of one process were seen working side by side."""
+    rest_after_failure_seconds: float = 0.0
+    """How long the next prompt has to wait after one that failed; sent at once, it was seen to be lost unanswered."""
 
 
 @attrs.frozen
@@ -38,7 +40,7 @@ ATTESTED: Final = (
     Attestation("qwen-code", (0, 24), (0, 25), Quirks(parallel_sessions=2)),
     Attestation("gemini-cli", (0, 61), (0, 62), Quirks(parallel_sessions=2, load_is_reliable=False)),
     Attestation("@agentclientprotocol/claude-agent-acp", (0, 101), (0, 102), Quirks(parallel_sessions=2)),
-    Attestation("codex-acp", (0, 16), (0, 17), Quirks(parallel_sessions=2)),
+    Attestation("codex-acp", (0, 16), (0, 17), Quirks(parallel_sessions=2, rest_after_failure_seconds=0.25)),
     Attestation("greenroom-demo", (1,), (2,), Quirks(parallel_sessions=64)),
 )
 
