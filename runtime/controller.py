@@ -84,14 +84,12 @@ class Controller:
         self._limits = limits
         self.stopping = False
         self.locks = LifecycleLocks()
-        self.activities = ActivityRegistry()
+        self.activities = ActivityRegistry(on_releasable=lambda: self.pool.look_for_room())
         self.tails = TailRegistry(tail_limits(limits))
         self.sweeper = ResourceSweeper(on_abandoned=_log_abandoned)
         self.counts: dict[str, int] = {}
         self._nursery: trio.Nursery | None = None
-        self.hub = EventHub(
-            ports.writer, ports.reader, self.tails, limits.checkpoint_seconds
-        )
+        self.hub = EventHub(ports.writer, ports.reader, self.tails, limits.checkpoint_seconds)
         self.flusher = Flusher(self.tails, ports.writer, limits.write_behind_ms)
         self.targets = TargetCatalogue(ports.targets, ports.registry, ports.program_found)
         self.pool = ConnectionPool(
@@ -223,7 +221,7 @@ class Controller:
 
     def _release_an_idle_session(self) -> None:
         """Somebody waits for a connection: the session idle for longest gives its own up (`contract §4`)."""
-        for key in self.activities.idle_live():
+        for key in self.activities.releasable():
             cell = self.sessions.find(key)
             if cell is not None:
                 cell.mailbox.put(ReleaseIfIdle())

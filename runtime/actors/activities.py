@@ -1,6 +1,6 @@
 """The last live observation of each session's runtime: laid over rows when they are read, gone with the daemon."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import attrs
 
@@ -13,6 +13,8 @@ from store.canonical.session import SessionRuntime
 class ActivityRegistry:
     """Only sessions that have, or had, a runtime in this life of the daemon are here."""
 
+    on_releasable: Callable[[], object] = lambda: None
+    """Called in the step in which a session comes to hold a runtime that it could give up."""
     _observed: dict[SessionKey, PublishActivity] = attrs.field(factory=dict, init=False)
 
     def note(self, key: SessionKey, activity: PublishActivity) -> None:
@@ -20,6 +22,8 @@ class ActivityRegistry:
         self._observed.pop(key, None)
         if activity.runtime_state != "absent":
             self._observed[key] = activity
+        if activity.releasable:
+            self.on_releasable()
 
     def runtime(self, key: SessionKey) -> SessionRuntime:
         """What `session.runtime` shows."""
@@ -28,11 +32,9 @@ class ActivityRegistry:
             return SessionRuntime()
         return SessionRuntime(observed.runtime_state, observed.at_ms)
 
-    def idle_live(self) -> Iterator[SessionKey]:
-        """Sessions with a runtime and nothing going on, the longest idle first."""
-        for key, observed in self._observed.items():
-            if observed.runtime_state == "live" and observed.activity == "idle":
-                yield key
+    def releasable(self) -> Iterator[SessionKey]:
+        """Sessions that could give their runtime up, the longest idle first."""
+        return (key for key, observed in self._observed.items() if observed.releasable)
 
     def running_turns(self) -> int:
         """How many sessions have a turn that runs."""

@@ -125,6 +125,8 @@ class PublishActivity:
     runtime_state: RuntimeState
     activity: Literal["running", "idle"]
     at_ms: int
+    releasable: bool = False
+    """Whether the runtime could be given up now without losing anything: for who needs its place, not for clients."""
 
 
 @attrs.frozen

@@ -11,7 +11,7 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle import interaction as interactions
 from runtime.lifecycle import provider_events, settlement, transcript
 from runtime.lifecycle import turn as turns
-from runtime.lifecycle.state import Step
+from runtime.lifecycle.state import Step, survives_release
 from runtime.lifecycle.turn import Settlement
 from runtime.providers.port import CancelTurn, CloseThread, OpenThread, PromptBlock, StartTurn
 from runtime.refusal import Refusal
@@ -68,10 +68,7 @@ def released(step: Step, fact: i.ConnectionReleased) -> None:
 def release_if_idle(step: Step) -> None:
     """Hibernate, unless something is going on or the conversation would be lost with the process (FC-21)."""
     state = step.state
-    if not state.idle or state.link.phase != "open":
-        return
-    keeps = state.session.capabilities is None or state.session.capabilities.load
-    if keeps or state.counters.turn_sequence == 0:
+    if state.idle and state.link.phase == "open" and survives_release(state):
         step.change(hibernated=True)
         step.do(fx.TellConnection(state.link.generation, CloseThread(state.scope)))
         settlement.release(step)

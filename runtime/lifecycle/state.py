@@ -101,6 +101,12 @@ class SessionState:
         )
 
 
+def survives_release(state: SessionState) -> bool:
+    """Whether the conversation goes on after its process ended; one that cannot be loaded is lost with it (FC-21)."""
+    capabilities = state.session.capabilities
+    return capabilities is None or capabilities.load or state.counters.turn_sequence == 0
+
+
 def loaded_state(loaded: LoadedSession) -> SessionState:
     """The state an actor starts with."""
     return SessionState(
@@ -176,7 +182,9 @@ class Step:
         runtime_state = runtime_state_of(state)
         runtime = SessionRuntime(runtime_state, self.now_ms)
         self.change(session=attrs.evolve(state.session, runtime=runtime))
-        self.do(fx.PublishActivity(runtime_state, "idle" if state.turn is None else "running", self.now_ms))
+        idle = state.turn is None
+        releasable = idle and runtime_state == "live" and survives_release(state)
+        self.do(fx.PublishActivity(runtime_state, "idle" if idle else "running", self.now_ms, releasable))
 
     def next_version(self) -> int:
         """The next number of the session's change cursor (ST-009)."""

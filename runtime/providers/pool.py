@@ -132,6 +132,12 @@ class ConnectionPool:
         finally:
             tenancy.settled.set()
 
+    def look_for_room(self) -> None:
+        """A scope could give its connection up: ask for that if somebody waits. Without this the wait would be for
+        whatever happens next in the pool, which may be nothing."""
+        if self._is_open:
+            self._report_pressure()
+
     def statistics(self) -> PoolStatistics:
         """As it stands now."""
         return PoolStatistics(

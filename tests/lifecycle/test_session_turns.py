@@ -12,8 +12,9 @@ from runtime.refusal import Refusal
 from store.canonical.common import TurnError
 from store.canonical.identifiers import TurnId
 from store.canonical.message import TextBlock
+from store.canonical.session import SessionCapabilities
 from store.canonical.turn import Turn
-from tests.lifecycle.playbook import FORGETS, KEY, Playbook, a_claim, a_session
+from tests.lifecycle.playbook import FORGETS, KEY, LOADS, Playbook, a_claim, a_session
 
 LOST = TurnError("provider.lost", "gone", "provider")
 
@@ -277,6 +278,21 @@ def test_an_agent_that_cannot_load_is_never_hibernated_and_is_gone_with_its_proc
     assert book.state.link.phase == "open"
     book.say(n.ConnectionLost(LOST))
     assert book.state.session.resumability == "not_resumable"
+
+
+@pytest.mark.parametrize(("capabilities", "releasable"), [(LOADS, True), (FORGETS, False)])
+def test_a_settled_session_says_whether_its_runtime_could_be_given_up(
+    capabilities: SessionCapabilities, releasable: bool
+) -> None:
+    book = Playbook()
+    turn_id = book.running(capabilities)
+    assert not any(e.releasable for e in book.effects if isinstance(e, fx.PublishActivity))
+    effects = book.say(n.TurnEnded(turn_id, "completed", "end_turn"))
+    [observed] = [effect for effect in effects if isinstance(effect, fx.PublishActivity)]
+    assert (observed.runtime_state, observed.activity) == ("live", "idle")
+    assert observed.releasable is releasable
+    book.give(i.ReleaseIfIdle())
+    assert (book.state.link.phase == "closing") is releasable
 
 
 @pytest.mark.rule("RT-146")
