@@ -79,6 +79,8 @@ class CreateOperation:
     clock: WallClock
     sessions_max: int
     deadline_seconds: float
+    _admitted: set[WatchedSink] = attrs.field(factory=set, init=False)
+    """Creates that passed the checks. Until one is answered its session may come, so it counts as one."""
 
     async def run(self, new: NewSession, sink: WatchedSink) -> None:
         """Answer with the Session and, if content was given, its first turn; start nothing."""
@@ -94,7 +96,11 @@ class CreateOperation:
             if refusal is not None:
                 sink.refuse(refusal)
                 return
-            await self._create(new, sink)
+            self._admitted.add(sink)
+            try:
+                await self._create(new, sink)
+            finally:
+                self._admitted.discard(sink)
 
     def _answer_repeat(self, new: NewSession, sink: WatchedSink) -> bool:
         """A known submit id: the same Session for equal parameters, a conflict for others (FC-23)."""
@@ -112,7 +118,9 @@ class CreateOperation:
     def _refusal(self, new: NewSession) -> Refusal | None:
         if self.reader.session(new.key).value is not None:
             return Refusal("session.exists")
-        if self.reader.session_count() >= self.sessions_max:
+        # The answer is given in the step of the commit: no session is counted twice or not at all.
+        coming = sum(not sink.answered.is_set() for sink in self._admitted)
+        if self.reader.session_count() + coming >= self.sessions_max:
             return Refusal("limit.exceeded", details={"limit": "maxSessions"})
         refusal = self.targets.refusal_for(new.target_id)
         if refusal is not None:
