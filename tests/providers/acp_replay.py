@@ -11,6 +11,7 @@ from pathlib import Path
 import attrs
 
 from runtime.providers.acp.adapter import AcpAdapter, AcpDescriptor
+from runtime.providers.acp.rest import RestOver
 from runtime.providers.normalized import (
     InteractionRequested,
     TextChunk,
@@ -30,6 +31,7 @@ from runtime.providers.port import (
     OpenThread,
     Outputs,
     Scope,
+    StartTimer,
     StartTurn,
     Write,
 )
@@ -74,6 +76,7 @@ class Replay:
     _open: dict[str, RecordedTurn] = attrs.field(factory=dict)
     _prompts: dict[object, RecordedTurn] = attrs.field(factory=dict)
     _asks: dict[object, tuple[RecordedTurn, RequestId]] = attrs.field(factory=dict)
+    _rests: list[RestOver] = attrs.field(factory=list)
     _feeding: str = ""
     _count: int = 0
 
@@ -115,6 +118,8 @@ class Replay:
                 pass
 
     def _prompt(self, message: dict[str, object], session_id: str) -> None:
+        while self._rests:  # the recorded client sent nothing before the rest was over
+            self._perform(self.adapter.timer(self._rests.pop()))
         self._count += 1
         turn = RecordedTurn(self._scopes[session_id], TurnId(f"t{self._count}"), session_id)
         self.turns.append(turn)
@@ -184,6 +189,8 @@ class Replay:
                 case Write():
                     self.frames.append(json.loads(output.data))
                     tokens.append(output.token)
+                case StartTimer(token=RestOver() as rest):
+                    self._rests.append(rest)
                 case Diagnostic():
                     self.diagnostics.append(output)
                 case Deliver():

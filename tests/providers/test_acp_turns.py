@@ -205,6 +205,11 @@ def test_error_answer_before_any_word_rejects_the_prompt_with_a_text_of_ours() -
             "provider.quota",
             None,
         ),
+        (
+            {"code": -32603, "message": "x", "data": {"codex_error_info": "usage_limit_exceeded"}},
+            "provider.quota",
+            None,
+        ),
         ({"code": -32603, "message": "prompt is too long: 9 tokens"}, "provider.context_full", None),
         ({"code": 400, "message": "line 429 of the file"}, "provider.rejected", 400),
         ({"code": "odd"}, "provider.rejected", None),

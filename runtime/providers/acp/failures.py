@@ -41,7 +41,7 @@ _RETRYABLE: Final = {"provider.rate_limited", "provider.timeout"}
 
 _RATE: Final = re.compile(r"rate[ _-]?limit|too many requests", re.IGNORECASE)
 _QUOTA: Final = re.compile(
-    r"insufficient[ _]quota|quota[ _](?:is )?exceeded|exceeded your (?:current )?quota|usage limit|billing[ _]hard[ _]limit"
+    r"insufficient[ _]quota|quota[ _](?:is )?exceeded|exceeded your (?:current )?quota|usage[ _]limit|billing[ _]hard[ _]limit"
     r"|credit balance is too low",
     re.IGNORECASE,
 )
