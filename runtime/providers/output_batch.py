@@ -47,7 +47,7 @@ class OutputBatch:
 
     def deliver(self, scope: Scope, event: ProviderEvent) -> None:
         """An event for a scope; a chunk joins the one before it when nothing of that scope came between."""
-        chunk = event if isinstance(event, TextChunk | ToolOutputChunk) else None
+        chunk = event if isinstance(event, (TextChunk, ToolOutputChunk)) else None
         run = self._runs.get(scope)
         if run is not None:
             if chunk is not None and run.takes(chunk):

@@ -17,7 +17,7 @@ from store.canonical.interaction import Answer
 from store.canonical.message import ResourceLinkBlock, TextBlock
 
 
-@attrs.frozen(order=True)
+@attrs.frozen(order=True, cache_hash=True)
 class Scope:
     """What a provider conversation belongs to: a Session, or a Side by its own id."""
 

@@ -26,7 +26,7 @@ SUBMIT_ID_CHARACTERS_MAX = 200
 _IDENTIFIER = re.compile(IDENTIFIER_PATTERN)
 
 
-@attrs.frozen(order=True)
+@attrs.frozen(order=True, cache_hash=True)
 class SessionKey:
     """The whole identity of a Session: its id is unique only inside its workspace."""
 
