@@ -5,7 +5,6 @@ implementation: the store, the launcher, clocks and the transport of each client
 """
 
 from collections.abc import Awaitable, Callable
-from functools import partial
 
 import attrs
 import structlog
@@ -49,6 +48,7 @@ from supervisor import (
     ResourceSweeper,
     Supervisor,
 )
+from supervisor.cell import guard
 from supervisor.exit_reason import Crashed, ExitReason
 from supervisor.process_guard.port import ProcessLauncher
 
@@ -212,7 +212,7 @@ class Controller:
 
     def _spawn(self, function: Callable[..., Awaitable[None]], *arguments: object) -> None:
         assert self._nursery is not None, "the controller runs no task yet"
-        self._nursery.start_soon(partial(function, *arguments), name=function.__qualname__)
+        self._nursery.start_soon(_guarded, function, *arguments, name=function.__qualname__)
 
     def _start_operation(
         self, body: Callable[[WatchedSink], Awaitable[None]], sink: RequestSink, mark: PlaceMark
@@ -226,6 +226,16 @@ class Controller:
             if cell is not None:
                 cell.mailbox.put(ReleaseIfIdle())
                 return
+
+
+async def _guarded(function: Callable[..., Awaitable[None]], *arguments: object) -> None:
+    """A fault of one task is its own: those of every session run in the same nursery (promise 6)."""
+
+    def record(fault: Exception) -> None:
+        log.error("a task of the service crashed", task=function.__qualname__, exc_info=fault)
+
+    with guard(record):
+        await function(*arguments)
 
 
 def _log_abandoned(resource: AdoptedResource) -> None:

@@ -12,11 +12,14 @@ import structlog
 import trio
 
 from runtime.lifecycle import inputs as i
+from runtime.providers import failures
 from runtime.providers.normalized import ConnectionLost, ProviderEvent
 from runtime.providers.port import ConnectionCommand, Scope
 from runtime.providers.routes import ScopeSink
 from runtime.providers.tenancy import AcquireFailed, ConnectionReference
+from store.canonical.common import TurnError
 from store.canonical.session import Session
+from supervisor.cell import guard
 from supervisor.errors import ActorStopped
 from supervisor.mailbox import Mailbox
 
@@ -131,15 +134,16 @@ class SessionLink:
         mailbox: Mailbox[i.SessionInput],
     ) -> None:
         reference: ConnectionReference | None = None
+        faults: list[Exception] = []
         try:
-            with acquisition.scope:
+            with acquisition.scope, guard(faults.append):
                 sink = MailboxSink(mailbox, generation, self._forget)
                 reference = await self.source.acquire(session, scope, sink)
-        except AcquireFailed as failure:
-            _report(mailbox, i.ConnectionUnavailable(generation, failure.error))
         finally:
             del self._acquiring[generation]
             acquisition.done.set()
+        for fault in faults:
+            _report(mailbox, i.ConnectionUnavailable(generation, _error_of(fault)))
         if reference is None:
             return
         if acquisition.scope.cancel_called:
@@ -158,9 +162,22 @@ class SessionLink:
             acquisition.scope.cancel()
             await acquisition.done.wait()
         if reference is not None:
-            reference.release()
-            await reference.wait_gone()
+            with guard(_log_fault):
+                reference.release()
+                await reference.wait_gone()
         _report(mailbox, i.ConnectionReleased(generation))
+
+
+def _error_of(fault: Exception) -> TurnError:
+    """Why there is no connection. A session waits for this word, so it comes even when our own code failed."""
+    if isinstance(fault, AcquireFailed):
+        return fault.error
+    _log_fault(fault)
+    return failures.crashed()
+
+
+def _log_fault(fault: Exception) -> None:
+    log.error("a session's hold on its connection failed by a fault of this program", exc_info=fault)
 
 
 def _report(mailbox: Mailbox[i.SessionInput], fact: i.SessionInput) -> None:

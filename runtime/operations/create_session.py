@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import attrs
+import structlog
 
 from runtime.actors.replies import SessionReply
 from runtime.actors.session import SessionDirectory
@@ -21,6 +22,8 @@ from store.canonical.identifiers import SessionKey, TargetId
 from store.canonical.session import Session
 from store.port import StoreReader
 from supervisor.lifecycle_locks import LifecycleIdentity, LifecycleLocks
+
+log = structlog.get_logger(__name__)
 
 
 class SessionTargets(Protocol):
@@ -36,6 +39,11 @@ class SessionTargets(Protocol):
         """Whether its sessions know these settings."""
 
 
+class WorkDirectoryUnavailable(Exception):
+    """Raised when the directory of a new session cannot be made: the disk is full, read-only, or something is in
+    the way. The text is for the log."""
+
+
 class WorkDirectories(Protocol):
     """The directories sessions work in: a port, since this is the file system."""
 
@@ -46,7 +54,8 @@ class WorkDirectories(Protocol):
         """Whether a path, with its links resolved, is one of the roots or below one."""
 
     def allocate(self, key: SessionKey) -> str:
-        """Make the directory of a session that was given none; the same one when repeated."""
+        """Make the directory of a session that was given none; the same one when repeated. Raises
+        WorkDirectoryUnavailable."""
 
     def release(self, key: SessionKey) -> None:
         """Take back a directory whose session did not come into being, if nothing is in it (RT-059)."""
@@ -133,7 +142,12 @@ class CreateOperation:
 
     async def _create(self, new: NewSession, sink: WatchedSink) -> None:
         now_ms = self.clock.now_ms()
-        cwd = new.cwd or self.directories.allocate(new.key)
+        try:
+            cwd = new.cwd or self.directories.allocate(new.key)
+        except WorkDirectoryUnavailable as error:
+            log.error("a session's directory cannot be made", session=str(new.key), reason=str(error))
+            sink.refuse(Refusal("session.cwd_missing"))
+            return
         sources: Mapping[str, SettingSource] = dict.fromkeys(new.settings, "explicit")
         session = Session(
             workspace_id=new.key.workspace_id,

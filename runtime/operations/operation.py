@@ -1,6 +1,7 @@
 """What every operation task shares: its place among its client's commands, its deadline, and its one answer."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import attrs
 import structlog
@@ -9,7 +10,8 @@ import trio
 from runtime.actors.replies import Outcome, ReplySink
 from runtime.refusal import Refusal
 from supervisor import PlaceMark
-from supervisor.errors import LifecycleTimeout, MailboxFull
+from supervisor.cell import guard
+from supervisor.errors import ActorStopped, LifecycleTimeout, MailboxFull
 
 log = structlog.get_logger(__name__)
 
@@ -43,15 +45,26 @@ async def run_operation(
     """Run an operation to its answer. However it ends, its mark is released and its caller told (rule 16)."""
     watched = WatchedSink(sink)
     try:
-        with trio.move_on_after(deadline_seconds):
+        with trio.move_on_after(deadline_seconds), guard(partial(_failed, watched)):
             await body(watched)
             await watched.answered.wait()
-    except LifecycleTimeout as timeout:
-        log.warning("an operation could not take its lifecycle locks", reason=str(timeout))
-    except MailboxFull:
-        watched.refuse(Refusal("overloaded", retry_after_ms=OVERLOADED_RETRY_MS))
     finally:
         mark.release()
         if not watched.answered.is_set():
             # What was told to a session is not taken back: its outcome is a fact that is read later.
             watched.refuse(Refusal("provider.timeout", delivery="unknown"))
+
+
+def _failed(watched: WatchedSink, error: Exception) -> None:
+    """Tell the caller why. A bug costs its own operation: the task runs beside those of all sessions."""
+    match error:
+        case LifecycleTimeout():
+            log.warning("an operation could not take its lifecycle locks", reason=str(error))
+            watched.refuse(Refusal("provider.timeout"))
+        case MailboxFull():
+            watched.refuse(Refusal("overloaded", retry_after_ms=OVERLOADED_RETRY_MS))
+        case ActorStopped():
+            watched.refuse(Refusal("shutdown.in_progress"))
+        case _:
+            log.error("an operation crashed", exc_info=error)
+            watched.refuse(Refusal("internal", delivery="unknown"))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import attrs
 
+from runtime.operations.create_session import WorkDirectoryUnavailable
 from store.canonical.identifiers import SessionKey
 
 
@@ -35,7 +36,10 @@ class DiskWorkDirectories:
     def allocate(self, key: SessionKey) -> str:
         """The session's directory; made when it is not there."""
         path = self._path(key)
-        path.mkdir(parents=True, exist_ok=True)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WorkDirectoryUnavailable(f"{path}: {error.strerror}") from error
         return str(path)
 
     def release(self, key: SessionKey) -> None:
@@ -50,5 +54,5 @@ class DiskWorkDirectories:
 
 
 def _name(identifier: str) -> str:
-    """An identifier as a file name: ids may begin with dots, file names of ours do not."""
-    return f"_{identifier}" if identifier.startswith(".") else identifier
+    """An identifier as a file name of its own: ids may begin with dots, file names of ours do not."""
+    return f"_{identifier}" if identifier.startswith((".", "_")) else identifier

@@ -143,3 +143,21 @@ async def test_the_other_transport_serves_the_same(make_daemon: MakeDaemon) -> N
         await client.send_text(b"\x00binary")
         await client.wait(lambda: [f for f in client.received if f.get("id", 0) is None], "an error")
         await client.request("session/close", **talk.key)
+
+
+async def test_a_directory_that_cannot_be_made_costs_its_own_session_alone(make_daemon: MakeDaemon) -> None:
+    daemon = make_daemon({"limits": {"cancelGraceSeconds": 1}})
+    async with connected(daemon) as client:
+        await client.subscribe("w")
+        running = await start(client, "w", "[[say x]] [[ignore-cancel]] [[hang]]", clientSubmitId="running")
+        await client.event("message_delta")
+        await client.request("turn/cancel", **running.key, turnId=running.turn["turnId"])
+        (daemon.home / "greenroom" / "blocked").write_text("in the way")
+        for number in range(10):
+            refused = await client.refused(
+                "session/create", workspaceId="blocked", agentTargetId="demo", clientSubmitId=f"{number}"
+            )
+            assert (refused["code"], refused["delivery"]) == ("session.cwd_missing", "not_dispatched")
+        assert (await client.settled(running.turn))["outcome"] == "canceled", "timers of others still run"
+        (daemon.home / "greenroom" / "blocked").unlink()
+        await start(client, "blocked", clientSubmitId="0")

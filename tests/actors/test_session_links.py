@@ -1,0 +1,99 @@
+"""A session's hold on its connection: a session waits for each report, so each comes, whatever fails."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import attrs
+import pytest
+import structlog
+import trio
+
+from runtime.actors.links import SessionLink
+from runtime.actors.session_cells import input_size
+from runtime.lifecycle import inputs as i
+from runtime.lifecycle.inputs import SessionInput, merge_inputs
+from runtime.providers.port import Scope
+from runtime.providers.tenancy import AcquireFailed
+from store.canonical.common import TurnError
+from supervisor import Mailbox, MailboxLimits
+from tests.lifecycle.playbook import a_session
+
+SCOPE = Scope("session", "w", "s")
+GONE = TurnError("provider.unavailable", "no such program", "runtime")
+
+
+@pytest.fixture(autouse=True)
+def captured_logs() -> Any:
+    with structlog.testing.capture_logs() as logs:
+        yield logs
+
+
+@attrs.define(eq=False)
+class Reference:
+    """A reference whose giving back may fail."""
+
+    fails: bool = False
+    released: int = 0
+
+    def release(self) -> None:
+        self.released += 1
+        if self.fails:
+            raise RuntimeError("a bug")
+
+    async def wait_gone(self) -> None:
+        await trio.lowlevel.checkpoint()
+
+
+@attrs.define(eq=False)
+class Source:
+    """Gives what it was made with, or raises it."""
+
+    outcome: object
+
+    async def acquire(self, *_: object) -> object:
+        await trio.lowlevel.checkpoint()
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
+
+
+def make_mailbox() -> Mailbox[SessionInput]:
+    return Mailbox(MailboxLimits(), size=input_size, merge=merge_inputs)
+
+
+async def reports(
+    outcome: object, act: Callable[[SessionLink, Mailbox[SessionInput]], None] | None = None
+) -> list[SessionInput]:
+    """What the session is told of acquiring from such a source, and of what `act` then does."""
+    mailbox = make_mailbox()
+    async with trio.open_nursery() as nursery:
+
+        def spawn(function: Callable[..., Awaitable[None]], *arguments: object) -> None:
+            nursery.start_soon(function, *arguments)
+
+        link = SessionLink(Source(outcome), spawn)
+        link.acquire(1, a_session(), SCOPE, mailbox)
+        await trio.testing.wait_all_tasks_blocked()
+        if act is not None:
+            act(link, mailbox)
+    assert not link.held
+    return mailbox.drain(10)
+
+
+async def test_a_connection_that_cannot_be_had_is_told_with_its_reason() -> None:
+    assert await reports(AcquireFailed(GONE)) == [i.ConnectionUnavailable(1, GONE)]
+
+
+async def test_a_bug_on_the_way_to_it_is_told_too(captured_logs: list[Any]) -> None:
+    [told] = await reports(ZeroDivisionError("a bug"))
+    assert isinstance(told, i.ConnectionUnavailable)
+    assert told.error.code == "internal"
+    assert [line["log_level"] for line in captured_logs] == ["error"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_giving_it_back_is_told_even_when_that_fails(fails: bool) -> None:
+    reference = Reference(fails)
+    told = await reports(reference, lambda link, mailbox: link.release(1, mailbox))
+    assert told == [i.ConnectionAcquired(1), i.ConnectionReleased(1)]
+    assert reference.released == 1
