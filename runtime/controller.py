@@ -35,6 +35,7 @@ from runtime.ports import IdentifierSource, WallClock
 from runtime.providers.pool import ConnectionPool
 from runtime.providers.registry import ProviderRegistry
 from runtime.targets import TargetCatalogue, TargetConnections, TargetDefinition
+from runtime.wire.events import HostShutdown
 from runtime.wire.limits import Limits
 from runtime.wire.rows import ServerInfo
 from store.canonical.identifiers import SessionKey
@@ -123,8 +124,9 @@ class Controller:
 
     async def stop(self) -> None:
         """The clean stop: nothing new, running turns interrupted, text flushed, processes ended (RT-144)."""
-        self.stopping = True
         grace_seconds = self._limits.shutdown_grace_seconds
+        self.hub.publish_host(HostShutdown(grace_seconds=grace_seconds))
+        self.stopping = True
         for key in self.sessions.running():
             self.sessions.mailbox(key).put(Shutdown())
         with trio.move_on_after(grace_seconds * DRAIN_SHARE_OF_GRACE):

@@ -32,13 +32,20 @@ class EventHub:
     tails: TailRegistry
     checkpoint_seconds: float
     _by_workspace: dict[str, list[Subscription]] = attrs.field(factory=dict, init=False)
+    _of_host: list[Subscription] = attrs.field(factory=list, init=False)
 
     def add(self, subscription: Subscription) -> None:
-        """From this step on the subscription hears of everything new."""
+        """From this step on the subscription hears of everything new in its workspace."""
         self._by_workspace.setdefault(subscription.workspace_id, []).append(subscription)
+
+    def add_of_host(self, subscription: Subscription) -> None:
+        """From this step on the subscription hears of the host itself."""
+        self._of_host.append(subscription)
 
     def remove(self, subscription: Subscription) -> None:
         """It hears nothing more; removing twice is harmless."""
+        if subscription in self._of_host:
+            self._of_host.remove(subscription)
         listed = self._by_workspace.get(subscription.workspace_id, [])
         if subscription in listed:
             listed.remove(subscription)
@@ -88,6 +95,12 @@ class EventHub:
         for subscription in self._following(session.workspace_id):
             if subscription.wants(session.agent_session_id, root):
                 subscription.observation(body)
+
+    def publish_host(self, event: events.HostEvent) -> None:
+        """Something of the host: a hint, so who has no room for it does without."""
+        body = encode_event(event)
+        for subscription in self._of_host:
+            subscription.hint(body)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Send checkpoints until cancelled: a quiet subscription learns how far the store has come."""

@@ -104,6 +104,10 @@ class Subscription:
         if self.live:
             self.queue.put_delta(self._prefix, body)
 
+    def hint(self, body: bytes) -> None:
+        """Something of the host; it stands in no log."""
+        self.queue.put_fact(self._prefix, body)
+
     def checkpoint(self, head: int, body: bytes) -> None:
         """Other commits went by: tell how far the store has come."""
         if self.live and head > self.cursor and self.queue.put_fact(self._prefix, body):

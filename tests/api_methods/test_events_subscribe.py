@@ -110,7 +110,7 @@ async def test_subscriptions_of_a_connection_are_told_apart(client: Client, work
         lambda: len(client.rows("turn", turnId=talk.turn["turnId"], phase="settled")) == 2, "both"
     )
     assert sequences(client, 1) == sequences(client, 2) != []
-    assert client.events(subscriptionId=3) == []
+    assert {event["type"] for event in client.events(subscriptionId=3)} <= {"checkpoint"}
 
 
 # --- snapshots ------------------------------------------------------------------------------------------------------

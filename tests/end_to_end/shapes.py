@@ -292,11 +292,13 @@ REPLIES: dict[str, Specification] = {
 CHANGES = {"session": SESSION, "turn": TURN, "message": MESSAGE, "interaction": INTERACTION}
 CHANGE_ORDER = list(CHANGES)
 _COMMON = {"subscriptionId": int, "topic": {"agent.activity.updated"}, "type": str}
+_HOST = {**_COMMON, "topic": {"host.updated"}}
 EVENTS: dict[str, Specification] = {
     "commit": {
         "commitSeq": int,
         "changes": [tuple({"type": {kind}, "row": row} for kind, row in CHANGES.items())],
     },
+    "shutdown": {**_HOST, "graceSeconds": (int, float)},
     "checkpoint": {"commitSeq": int},
     "resync": {"commitSeq": int},
     "session_reset": {"commitSeq": int, **IDENTITY, "messageVersion": int},

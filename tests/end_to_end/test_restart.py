@@ -149,7 +149,9 @@ async def test_a_stopping_daemon_refuses_commands_and_still_answers_reads(make_d
         await client.subscribe("w")
         talk = await start(client, "w", "[[say x]]", target="stubborn")
         await client.settled(talk.turn)
+        await client.request("events/subscribe", workspaceId="any", topics=["host.updated"])
         daemon.signal(signal.SIGTERM)
+        assert (await client.event("shutdown"))["graceSeconds"] == 10
         # The agent is asked to end, and does not: until it is made to, the daemon is stopping.
         await client.event("runtime_activity", runtimeState="closing")
         for method, params in (
@@ -162,6 +164,8 @@ async def test_a_stopping_daemon_refuses_commands_and_still_answers_reads(make_d
             assert refused["delivery"] == "not_dispatched"
         detail = await client.request("session/get", **talk.key)
         assert detail["session"]["runtime"]["state"] == "closing"
+        first_refusal = next(p for p, frame in enumerate(client.received) if "error" in frame)
+        assert client.received.index(client.events("shutdown")[0]) < first_refusal
         assert (await client.end())[0] == 1001
     assert await trio.to_thread.run_sync(daemon.reap) == 0
     assert daemon.providers() == []

@@ -7,6 +7,7 @@ from runtime.wire import replies, requests
 
 ANY_WORKSPACE = "*"
 ACTIVITY_TOPIC = "agent.activity.updated"
+HOST_TOPIC = "host.updated"
 
 
 def subscribe(request: Request[requests.EventsSubscribeParams]) -> Handled:
@@ -30,6 +31,8 @@ def subscribe(request: Request[requests.EventsSubscribeParams]) -> Handled:
     request.sink.reply(
         replies.EventsSubscribeReply(subscription_id=subscription.subscription_id, commit_seq=head, gap=gap)
     )
+    if HOST_TOPIC in params.topics:
+        services.hub.add_of_host(subscription)
     if ACTIVITY_TOPIC in params.topics:
         services.hub.add(subscription)
         subscription.begin(head)
