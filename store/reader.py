@@ -26,7 +26,7 @@ from store.canonical.interaction import Interaction, InteractionStatus
 from store.canonical.session import Session
 from store.canonical.turn import Turn
 from store.cursors import decode_cursor, encode_cursor
-from store.errors import translated
+from store.errors import RowError, translated
 from store.message_windows import read_window
 from store.port import (
     ListedSession,
@@ -114,7 +114,8 @@ class SqliteReader:
     def sessions(
         self, workspace_id: WorkspaceId, which: SessionFilter, cursor: str | None, limit: int
     ) -> Read[Page[ListedSession]]:
-        """Roots that are not deleted; each counts the answers its whole tree waits for."""
+        """Roots that are not deleted; each counts the answers its whole tree waits for. One that cannot be read is
+        left out, so that it hides no other (FC-40)."""
         list_name = f"sessions.{which.order}"
         after = session_lists.TOP
         if cursor is not None:
@@ -123,7 +124,7 @@ class SqliteReader:
             found, more = _taken(
                 session_lists.page(self._connection, workspace_id, which, after, limit + 1), limit
             )
-            items = tuple(self._listed(one.stored) for one in found)
+            items = tuple(self._listed(one.stored) for one in found if one.stored is not None)
             place = found[-1].place if more else None
             next_cursor = (
                 encode_cursor(list_name, (place.pinned, place.rank, place.reference)) if place else None
@@ -171,14 +172,14 @@ class SqliteReader:
     def interactions(
         self, workspace_id: WorkspaceId, status: InteractionStatus | None, cursor: str | None, limit: int
     ) -> Read[Page[Interaction]]:
-        """Newest first, children's included, those of deleted sessions left out."""
+        """Newest first, children's included; those of deleted sessions and those that cannot be read are left out."""
         list_name = f"interactions.{status or 'all'}"
         before = _LAST if cursor is None else decode_cursor(list_name, 1, cursor)[0]
         with self._snapshot() as commit_seq:
             found, more = _taken(
                 interactions.page(self._connection, workspace_id, status, before, limit + 1), limit
             )
-            items = tuple(one.interaction for one in found)
+            items = tuple(one.interaction for one in found if one.interaction is not None)
             next_cursor = encode_cursor(list_name, (found[-1].place,)) if more else None
             return Read(Page(items, next_cursor), commit_seq)
 
@@ -246,7 +247,11 @@ class SqliteReader:
         pending = interactions.pending_in_tree(
             self._connection, session.workspace_id, session.agent_session_id
         )
-        return ListedSession(session, self._active_turn(stored), pending)
+        try:
+            active_turn = self._active_turn(stored)
+        except RowError:
+            active_turn = None  # the session is shown without it; whoever asks for the turn is told
+        return ListedSession(session, active_turn, pending)
 
 
 def _taken(found: Iterable[PlacedT], limit: int) -> tuple[list[PlacedT], bool]:

@@ -39,6 +39,7 @@ from store.canonical.change import SessionState as StoredState
 from store.canonical.identifiers import SessionKey, TargetId
 from store.canonical.message import Message
 from store.canonical.session import Session, SessionCounters
+from store.errors import RowError
 from store.port import StoreReader, StoreWriter
 from supervisor.cell import Cell
 from supervisor.directory import Directory
@@ -105,6 +106,8 @@ class SessionActor:
     def __init__(self, cell: SessionCell, services: SessionServices, *, quarantined: bool = False) -> None:
         self._cell = cell
         self._quarantined = quarantined
+        self._unreadable = False
+        """What is stored of it cannot be read: nothing can be done before somebody has mended it."""
         self._services = services
         self._key = cell.extra.key
         self._link = cell.extra.link
@@ -120,7 +123,11 @@ class SessionActor:
         """Load what is durable; after a crash, give up what the last life held and settle what it left."""
         self._link.force_all("the session's actor restarted")
         self._timers.disarm_all()
-        loaded = self._services.reader.load(self._key).value
+        try:
+            loaded = self._services.reader.load(self._key).value
+        except RowError as error:
+            self._set_aside(error)
+            return
         if loaded is None:
             return
         for message in loaded.streaming_messages:
@@ -128,6 +135,10 @@ class SessionActor:
         stored = loaded.session
         self._numbers = StoredState(stored.message_version, stored.updated_at, loaded.counters)
         self._state = attrs.evolve(loaded_state(loaded), link=Link(generation=self._link.generation))
+        if self._services.activities.runtime(self._key).state != "absent":
+            # It was seen of an earlier life. Nothing runs when a life begins.
+            now_ms = self._services.clock.now_ms()
+            self._effects.append(fx.PublishActivity("absent", "idle", now_ms))
         if self._quarantined:
             self.receive(i.Quarantine())
         elif loaded.active_turn is not None:
@@ -138,8 +149,8 @@ class SessionActor:
         """Decide one input and remember its effects."""
         state = self._state
         if state is None:
-            if not isinstance(message, i.CreateSession):
-                self._refuse_unknown(message)
+            if self._unreadable or not isinstance(message, i.CreateSession):
+                self._refuse(message, "session.quarantined" if self._unreadable else "session.not_found")
                 return
             state = SessionState(session=message.session, link=Link(generation=self._link.generation))
         elif isinstance(message, i.CreateSession):
@@ -151,7 +162,13 @@ class SessionActor:
             policy=self._services.policy,
             target_refusal=self._services.target_refusal(state.session.agent_target_id),
         )
-        self._state, effects = decide(state, self._lookup.enrich(message, state), context)
+        try:
+            known = self._lookup.enrich(message, state)
+        except RowError as error:
+            log.error("a stored row cannot be read", session=str(self._key), reason=str(error))
+            self._refuse(message, "session.quarantined")
+            return
+        self._state, effects = decide(state, known, context)
         self._lookup.remember(effects)
         self._effects.extend(effects)
 
@@ -285,10 +302,17 @@ class SessionActor:
             case _:
                 raise AssertionError(f"{type(effect).__name__} is no effect to perform after a commit")
 
-    def _refuse_unknown(self, message: i.SessionInput) -> None:
+    def _refuse(self, message: i.SessionInput, code: str) -> None:
         reply = getattr(message, "reply", None)
         if reply is not None:
-            _sink(reply).refuse(Refusal("session.not_found"))
+            _sink(reply).refuse(Refusal(code))
+
+    def _set_aside(self, error: RowError) -> None:
+        """Loading again would fail again: answer that it is set aside, and be seen in health (FC-40)."""
+        log.error("a session cannot be read and is set aside", session=str(self._key), reason=str(error))
+        self._unreadable = True
+        now_ms = self._services.clock.now_ms()
+        self._services.activities.note(self._key, fx.PublishActivity("quarantined", "idle", now_ms))
 
 
 def _sink(to: object) -> ReplySink:

@@ -30,7 +30,7 @@ from runtime.wire.jsonrpc_frame import BadFrame, ClientRequest, read_frame, refu
 from runtime.wire.methods import METHODS, Method, find_method
 from runtime.wire.requests import PROTOCOL_VERSION, TOPICS
 from runtime.wire.rows import ServerCapabilities
-from store.errors import InvalidCursor, StoreDamaged, StoreUnavailable
+from store.errors import InvalidCursor, RowError, StoreDamaged, StoreUnavailable
 from supervisor.cell import guard
 from supervisor.errors import ActorStopped, MailboxFull
 
@@ -194,6 +194,9 @@ class Client:
             except InvalidCursor:
                 problem = {"path": "params.cursor", "problem": "is not a cursor of this list"}
                 refusal = Refusal("request.invalid", details=problem)
+            except RowError as error:
+                log.error("a stored row cannot be read", method=handler.__name__, reason=str(error))
+                refusal = Refusal("session.quarantined")
             except (StoreUnavailable, StoreDamaged):
                 refusal = Refusal("store.unavailable")
         for crash in crashes:

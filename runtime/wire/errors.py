@@ -131,7 +131,8 @@ _TABLE = (
     ErrorCode(
         "session.quarantined",
         "The session is quarantined.",
-        "It failed too often within a short time. It stays readable; `session/resume` opens it again.",
+        "It failed too often within a short time: it stays readable, and `session/resume` opens it again. Or what is "
+        "stored of it cannot be read: the log says what, and nothing else is affected.",
     ),
     ErrorCode(
         "session.cwd_missing",

@@ -8,6 +8,7 @@ import orjson
 
 from store.canonical.identifiers import RequestId, SessionId, TurnId, WorkspaceId
 from store.canonical.interaction import Interaction, InteractionStatus
+from store.errors import RowError
 from store.rows import INTERACTION, SqlValue
 from store.statements.composition import compose, marks, names, selected, updates
 
@@ -74,6 +75,14 @@ class FoundInteraction:
     interaction: Interaction
 
 
+@attrs.frozen
+class ListedInteraction:
+    """A place in a list of a workspace. The row is None when it cannot be read: the list goes on behind it (FC-40)."""
+
+    place: int
+    interaction: Interaction | None
+
+
 def save(connection: apsw.Connection, reference: int, interaction: Interaction) -> None:
     """Insert the row, or change what became of it."""
     connection.execute(_UPSERT, (reference, interaction.workspace_id, *INTERACTION.to_sql(interaction)))
@@ -106,13 +115,13 @@ def page(
     status: InteractionStatus | None,
     before: int,
     limit: int,
-) -> Iterator[FoundInteraction]:
+) -> Iterator[ListedInteraction]:
     """Those of a whole workspace created before the place `before`, newest first, deleted sessions left out."""
     if status is None:
-        return _found(connection.execute(_PAGE, (workspace_id, before, limit)))
+        return _listed(connection.execute(_PAGE, (workspace_id, before, limit)))
     if status == "pending":
-        return _found(connection.execute(_PAGE_OF_PENDING, (workspace_id, before, limit)))
-    return _found(connection.execute(_PAGE_OF_STATUS, (workspace_id, before, status, limit)))
+        return _listed(connection.execute(_PAGE_OF_PENDING, (workspace_id, before, limit)))
+    return _listed(connection.execute(_PAGE_OF_STATUS, (workspace_id, before, status, limit)))
 
 
 def pending_in_tree(connection: apsw.Connection, workspace_id: WorkspaceId, root: SessionId) -> int:
@@ -126,6 +135,15 @@ def _found(rows: Iterable[tuple[SqlValue, ...]]) -> Iterator[FoundInteraction]:
     for place, *values in rows:
         assert isinstance(place, int)
         yield FoundInteraction(place, INTERACTION.from_sql(values))
+
+
+def _listed(rows: Iterable[tuple[SqlValue, ...]]) -> Iterator[ListedInteraction]:
+    for place, *values in rows:
+        assert isinstance(place, int)
+        try:
+            yield ListedInteraction(place, INTERACTION.from_sql(values))
+        except RowError:
+            yield ListedInteraction(place, None)
 
 
 def _list(values: Sequence[object]) -> str:

@@ -9,15 +9,16 @@ import apsw
 import attrs
 
 from store.canonical.identifiers import WorkspaceId
+from store.errors import RowError
 from store.port import SessionFilter
-from store.rows import SESSION
+from store.rows import SESSION, SqlValue
 from store.statements.composition import compose, selected
 from store.statements.sessions import StoredSession, stored_session
 
 _RANKS = {"recent": "recent_rank", "created": "created_rank"}
 # The first two conditions repeat those of the partial indexes. A filter that is not asked for binds null.
 _PAGE = """
-    SELECT s.$rank, s.id, s.turn_sequence, s.message_sequence, $selected
+    SELECT s.$rank, s.pinned, s.id, s.turn_sequence, s.message_sequence, $selected
     FROM sessions AS s
     WHERE s.parent_agent_session_id IS NULL AND s.deleted_at IS NULL
         AND s.workspace_id = ?1 AND (s.pinned, s.$rank, s.id) < (?2, ?3, ?4)
@@ -45,10 +46,10 @@ TOP = ListPlace(pinned=2, rank=0, reference=0)
 
 @attrs.frozen
 class Listed:
-    """A root and its place."""
+    """A root and its place. `stored` is None when its row cannot be read: the list goes on behind it (FC-40)."""
 
     place: ListPlace
-    stored: StoredSession
+    stored: StoredSession | None
 
 
 def page(
@@ -65,7 +66,16 @@ def page(
         which.active,
         limit,
     )
-    for rank, *values in connection.execute(_PAGES[which.order], bindings):
-        stored = stored_session(tuple(values))
+    for rank, pinned, *values in connection.execute(_PAGES[which.order], bindings):
+        reference = values[0]
         assert isinstance(rank, int)
-        yield Listed(ListPlace(int(stored.session.pinned), rank, stored.reference), stored)
+        assert isinstance(pinned, int)
+        assert isinstance(reference, int)
+        yield Listed(ListPlace(pinned, rank, reference), _readable(tuple(values)))
+
+
+def _readable(values: tuple[SqlValue, ...]) -> StoredSession | None:
+    try:
+        return stored_session(values)
+    except RowError:
+        return None

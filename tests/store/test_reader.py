@@ -241,6 +241,31 @@ def test_a_row_nobody_can_read_spoils_no_other_read(store: Store):
     assert store.reader.session(key("bad")).value is not None
 
 
+@pytest.mark.rule("ST-001")
+@pytest.mark.case("FC-40")
+def test_a_row_nobody_can_read_hides_nothing_else_from_a_list(store: Store):
+    for number in range(7):
+        written(store, running_session(f"s{number}"))
+    everything = listed(store)
+    for column, name in (("settings", everything[2]), ("capabilities", everything[3])):
+        spoil = f"UPDATE sessions SET {column} = 'no json' WHERE agent_session_id = ?"
+        store.committer.connection.execute(spoil, (name,))
+    store.committer.connection.execute(
+        "UPDATE turns SET phase = 'paused' WHERE session_ref = (SELECT id FROM sessions WHERE agent_session_id = ?)",
+        (everything[6],),
+    )
+    store.committer.connection.execute("UPDATE interactions SET options = '7' WHERE id = 4")
+    rest = [name for place, name in enumerate(everything) if place not in (2, 3)]
+    assert [listed(store, limit) for limit in (1, 2, 3, 50)] == [rest] * 4
+    last = store.reader.sessions("w", SessionFilter(), None, 50).value.items[-1]
+    assert last.session.active_turn_id == "t1"
+    assert last.active_turn is None, "what cannot be read is not guessed"
+    assert len(store.reader.interactions("w", None, None, 50).value.items) == 6
+    first = store.reader.interactions("w", "pending", None, 4).value
+    assert len(first.items) == 3
+    assert len(store.reader.interactions("w", "pending", first.next_cursor, 4).value.items) == 3
+
+
 @pytest.mark.case("FC-47")
 @pytest.mark.parametrize(
     ("table", "condition"),

@@ -1,0 +1,120 @@
+"""A session whose stored rows cannot be read: it answers, it is named, it keeps nobody busy, and it can come back."""
+
+from pathlib import Path
+
+import attrs
+import pytest
+
+from runtime.actors.activities import ActivityRegistry
+from runtime.actors.session import SessionActor, SessionServices
+from runtime.actors.session_cells import SessionCells
+from runtime.actors.tails import TailRegistry
+from runtime.lifecycle import inputs as i
+from runtime.lifecycle.live_tail import TailLimits
+from runtime.lifecycle.state import Policy
+from runtime.refusal import Refusal
+from store.canonical.identifiers import SessionKey, TurnId
+from store.open import Store
+from supervisor.cell import CellPolicy
+from supervisor.mailbox import MailboxLimits
+from tests.store.builders import key, open_in, session_row, turn_row, unit, written
+
+KEY = key("a")
+
+
+@attrs.define(eq=False)
+class Sink:
+    """Keeps the outcome of one command."""
+
+    outcomes: list[object] = attrs.field(factory=list)
+
+    def deliver(self, outcome: object, commit_seq: int) -> None:
+        self.outcomes.append(outcome)
+
+    def refuse(self, refusal: Refusal) -> None:
+        self.outcomes.append(refusal.code)
+
+
+class Stand:
+    """Whatever else an actor has; nothing of it is asked here."""
+
+    def publish_activity(self, *_: object) -> None:
+        pass
+
+    def now_ms(self) -> int:
+        return 1
+
+    def new_id(self) -> str:
+        return "id"
+
+
+def stage(store: Store) -> tuple[SessionActor, ActivityRegistry]:
+    activities = ActivityRegistry()
+    services = SessionServices(
+        writer=store.threaded_writer(),
+        reader=store.reader,
+        hub=Stand(),  # type: ignore[arg-type]
+        activities=activities,
+        tails=TailRegistry(TailLimits()),
+        clock=Stand(),
+        identifiers=Stand(),
+        policy=Policy(),
+        target_refusal=lambda _: None,
+        count=lambda _: None,
+    )
+    limits = MailboxLimits(messages_max=10, bytes_max=10_000)
+    cells = SessionCells(services, Stand(), lambda *_: None, limits, CellPolicy())  # type: ignore[arg-type]
+    return SessionActor(cells.make(KEY), services), activities
+
+
+def spoil(store: Store, statement: str) -> None:
+    store.committer.connection.execute(statement)
+
+
+async def ask(actor: SessionActor, turn: str = "t1") -> list[object]:
+    sink = Sink()
+    actor.receive(i.RequestCancel(sink, TurnId(turn)))
+    await actor.flush()
+    return sink.outcomes
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    one = open_in(tmp_path)
+    written(
+        one, unit("a", session_row("a"), turn_row("a", phase="settled", outcome="completed", settled_at=5))
+    )
+    return one
+
+
+@pytest.mark.case("FC-40", "FC-49")
+async def test_session_that_cannot_be_loaded_is_set_aside_at_once_and_comes_back_when_mended(
+    store: Store,
+) -> None:
+    spoil(store, "UPDATE sessions SET settings = 'no json'")
+    actor, activities = stage(store)
+    await actor.start()
+    assert await ask(actor) == ["session.quarantined"]
+    assert activities.quarantined() == (SessionKey("w", "a"),)
+    assert actor.may_passivate(), "a command is not waited for"
+
+    spoil(store, "UPDATE sessions SET settings = '{}'")
+    again = SessionActor(actor._cell, actor._services)
+    await again.start()
+    assert activities.quarantined() == ()
+    [reply] = await ask(again)
+    assert reply != "session.quarantined"
+    store.close()
+
+
+@pytest.mark.case("FC-40")
+async def test_row_that_cannot_be_read_costs_the_command_that_named_it(store: Store) -> None:
+    written(store, unit("a", turn_row("a", "t2", 2, phase="settled", outcome="completed", settled_at=6)))
+    spoil(store, "UPDATE turns SET timings = '[' WHERE turn_id = 't1'")
+    actor, activities = stage(store)
+    await actor.start()
+    assert await ask(actor, "t1") == ["session.quarantined"]
+    [reply] = await ask(actor, "t2")
+    assert reply != "session.quarantined"
+    assert activities.quarantined() == ()
+    store.close()
