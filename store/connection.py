@@ -77,7 +77,8 @@ def check_whole(connection: apsw.Connection, path: Path) -> None:
     except apsw.Error as error:
         raise translated(error, path) from error
     if verdict != "ok":
-        raise StoreDamaged(path, str(verdict))
+        # Its first line only names the database; a refusal to start is one line.
+        raise StoreDamaged(path, str(verdict).splitlines()[-1])
 
 
 def database_bytes(connection: apsw.Connection) -> int:

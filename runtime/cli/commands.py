@@ -127,11 +127,8 @@ def _start_failure(error: BaseException) -> CommandFailed | None:
     service = sys.modules.get("runtime.service")
     if service is None or not isinstance(error, service.StartRefused):
         return None
-    from store.errors import SchemaTooNew, StoreDamaged
+    from store.errors import SchemaTooNew
 
-    step = ""
-    if isinstance(error.__cause__, StoreDamaged):
-        step = "greenroom restore lists the copies that are kept, and puts one in place"
-    elif isinstance(error.__cause__, SchemaTooNew):
-        step = "install the program that wrote it, or a newer one"
+    too_new = isinstance(error.__cause__, SchemaTooNew)
+    step = "install the program that wrote it, or a newer one" if too_new else ""
     return CommandFailed(error.line, step, exit_code=error.exit_code)

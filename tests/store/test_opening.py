@@ -96,6 +96,7 @@ def test_every_flipped_bit_is_noticed_before_data_is_served(filled: Path):
         with pytest.raises(StoreError) as noticed:
             open_in(filled.parent)
         assert isinstance(noticed.value, StoreDamaged), noticed.value
+        assert len(str(noticed.value).splitlines()) == 1
         assert filled.read_bytes() == spoiled, "a damaged file is left as it is"
     filled.write_bytes(sound)
     open_in(filled.parent).close()
