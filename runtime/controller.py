@@ -20,6 +20,7 @@ from runtime.api.request_sink import RequestSink
 from runtime.api.requests_context import ApiServices
 from runtime.api.transport import ClientTransport
 from runtime.controller_limits import (
+    InteractionTimeout,
     cell_policy,
     mailbox_limits,
     pool_limits,
@@ -73,6 +74,8 @@ class ControllerPorts:
     directories: WorkDirectories
     clock: WallClock
     identifiers: IdentifierSource
+    unanswered: InteractionTimeout = attrs.field(factory=InteractionTimeout)
+    """What becomes of an Interaction that nobody answers."""
     poisoned: frozenset[SessionKey] = frozenset()
     """Sessions whose rows recovery could not read; they are closed to commands."""
 
@@ -150,7 +153,7 @@ class Controller:
             tails=self.tails,
             clock=ports.clock,
             identifiers=ports.identifiers,
-            policy=session_policy(self._limits),
+            policy=session_policy(self._limits, self._ports.unanswered),
             target_refusal=self.targets.refusal_for,
             count=self.count,
         )

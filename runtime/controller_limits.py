@@ -1,8 +1,10 @@
 """From the limits of the contract to the bounds each part takes: one place that knows which is which."""
 
+import attrs
+
 from runtime.api.transport import TransportLimits
 from runtime.lifecycle.live_tail import TailLimits
-from runtime.lifecycle.state import Policy
+from runtime.lifecycle.state import Policy, TimeoutAnswer
 from runtime.providers.limits import ConnectionLimits, PoolLimits
 from runtime.providers.port import AdapterLimits
 from runtime.wire.limits import Limits
@@ -11,13 +13,23 @@ from supervisor.mailbox import MailboxLimits
 from supervisor.restart_intensity import RestartIntensity
 
 
-def session_policy(limits: Limits) -> Policy:
+@attrs.frozen
+class InteractionTimeout:
+    """`interactionTimeoutSeconds` and `interactionTimeoutAnswer` of the configuration."""
+
+    seconds: float = 0.0
+    answer: TimeoutAnswer = "stop"
+
+
+def session_policy(limits: Limits, unanswered: InteractionTimeout) -> Policy:
     """Bounds of the Session machine."""
     return Policy(
         cancel_grace_seconds=limits.cancel_grace_seconds,
         respond_timeout_seconds=limits.respond_timeout_seconds,
         idle_release_seconds=limits.idle_release_seconds,
         message_update_interval_ms=limits.message_update_interval_ms,
+        interaction_timeout_seconds=unanswered.seconds,
+        interaction_timeout_answer=unanswered.answer,
     )
 
 

@@ -11,11 +11,11 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle import interaction as interactions
 from runtime.lifecycle import settlement, transcript
 from runtime.lifecycle import turn as turns
-from runtime.lifecycle.state import Step
+from runtime.lifecycle.state import InteractionKey, Step
 from runtime.providers.port import AnswerInteraction
 from runtime.refusal import Refusal
 from store.canonical.identifiers import TurnId
-from store.canonical.interaction import Interaction
+from store.canonical.interaction import Answer, Interaction, OptionAnswer
 from store.canonical.turn import Turn
 
 FRESH_TEXT = (
@@ -72,7 +72,7 @@ def respond(step: Step, command: i.Respond) -> None:
         _answer(step, command, interaction)
     elif interaction.status == "answered" and interactions.same_answer(interaction, command.answer):
         if interaction.answer_delivery == "failed" and step.state.turn is not None:
-            _dispatch_answer(step, command, interactions.delivery_after(interaction, "dispatch"))
+            _dispatch_answer(step, interaction, command.answer, command.reply)
         else:
             step.do(fx.ReplyInteraction(command.reply, interaction))
     else:
@@ -162,29 +162,43 @@ def _persisted(step: Step, turn_id: TurnId) -> Turn | None:
     return next((turn for turn in reversed(rows) if turn.turn_id == turn_id), None)
 
 
+def answer_for_nobody(step: Step, key: InteractionKey) -> None:
+    """No person answered in time: refuse this once, or stop the turn, as configured; never allow anything."""
+    interaction = step.state.interactions.get(key)
+    turn = step.state.turn
+    if interaction is None or interaction.status != "pending" or turn is None:
+        return
+    refusal = next((option for option in interaction.options if option.kind == "reject_once"), None)
+    if step.context.policy.interaction_timeout_answer == "reject_once" and refusal is not None:
+        _dispatch_answer(step, interaction, OptionAnswer(refusal.option_id), reply=None)
+    else:
+        settlement.request_cancel(step, turn)
+
+
 def _answer(step: Step, command: i.Respond, interaction: Interaction) -> None:
     guidance = step.state.session.lifecycle_capabilities.guidance
     if not interactions.accepts(interaction, command.answer, guidance=guidance):
         step.do(fx.Refuse(command.reply, Refusal("interaction.unsupported_answer")))
         return
-    _dispatch_answer(step, command, interactions.answered(interaction, command.answer, step.now_ms))
+    _dispatch_answer(step, interaction, command.answer, command.reply)
 
 
-def _dispatch_answer(step: Step, command: i.Respond, interaction: Interaction) -> None:
+def _dispatch_answer(step: Step, interaction: Interaction, answer: Answer, reply: i.ReplyTo | None) -> None:
     """Commit the answered row in a unit of its own, then hand the answer to the connection, once."""
-    key = (command.turn_id, command.request_id)
+    key = (interaction.turn_id, interaction.request_id)
     step.do(fx.NewUnit())
-    settlement.put_interaction(step, key, interaction)
+    settlement.put_interaction(step, key, interactions.answered(interaction, answer, step.now_ms))
     resume_turn_if_answered(step)
-    waiting = (*step.state.responders.get(key, ()), command.reply)
-    step.change(responders={**step.state.responders, key: waiting})
+    if reply is not None:
+        waiting = (*step.state.responders.get(key, ()), reply)
+        step.change(responders={**step.state.responders, key: waiting})
     step.do(
         fx.TellConnection(
             step.state.link.generation,
-            AnswerInteraction(step.state.scope, command.turn_id, command.request_id, command.answer),
+            AnswerInteraction(step.state.scope, interaction.turn_id, interaction.request_id, answer),
         ),
         fx.ArmTimer(
-            i.Timer("respond", turn_id=command.turn_id, request_id=command.request_id),
+            i.Timer("respond", turn_id=interaction.turn_id, request_id=interaction.request_id),
             step.context.policy.respond_timeout_seconds,
         ),
     )

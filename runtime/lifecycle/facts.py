@@ -6,10 +6,10 @@ that decides what follows from the state as it then stands.
 
 from typing import assert_never
 
+from runtime.lifecycle import commands, provider_events, settlement, transcript
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle import interaction as interactions
-from runtime.lifecycle import provider_events, settlement, transcript
 from runtime.lifecycle import turn as turns
 from runtime.lifecycle.state import Step, survives_release
 from runtime.lifecycle.turn import Settlement
@@ -87,6 +87,9 @@ def timer_fired(step: Step, timer: i.Timer) -> None:
         case "message_update":
             if timer.message_id is not None:
                 transcript.write_due(step, timer.message_id)
+        case "interaction":
+            if timer.turn_id is not None and timer.request_id is not None:
+                commands.answer_for_nobody(step, (timer.turn_id, timer.request_id))
         case "idle":
             if timer.generation == step.state.link.generation:
                 release_if_idle(step)

@@ -154,7 +154,7 @@ class Reloaded:
 class Timer:
     """Names a timer; the ids in it make a late firing recognisable."""
 
-    kind: Literal["cancel_grace", "respond", "message_update", "idle"]
+    kind: Literal["cancel_grace", "respond", "message_update", "idle", "interaction"]
     turn_id: TurnId | None = None
     request_id: RequestId | None = None
     message_id: MessageId | None = None

@@ -186,6 +186,10 @@ def _interaction_requested(step: Step, turn: Turn, event: n.InteractionRequested
     )
     settlement.put_interaction(step, key, interaction)
     step.set_turn(turns.waiting(turn))
+    seconds = step.context.policy.interaction_timeout_seconds
+    if seconds > 0:
+        timer = i.Timer("interaction", turn_id=event.turn_id, request_id=event.request_id)
+        step.do(fx.ArmTimer(timer, seconds))
 
 
 def _interaction_withdrawn(step: Step, event: n.InteractionWithdrawn) -> None:

@@ -81,6 +81,8 @@ def put_interaction(step: Step, key: InteractionKey, interaction: Interaction) -
         kept[key] = interaction
     step.change(interactions=kept)
     step.do(fx.PersistInteraction(interaction))
+    if interaction.status != "pending" and step.context.policy.interaction_timeout_seconds > 0:
+        step.do(fx.DisarmTimer(Timer("interaction", turn_id=key[0], request_id=key[1])))
 
 
 def refuse_responders(step: Step, key: InteractionKey, refusal: Refusal) -> None:

@@ -5,6 +5,7 @@ adopts the new state only after its effects committed; until then the old one st
 """
 
 from collections.abc import Callable, Mapping
+from typing import Literal
 
 import attrs
 
@@ -21,6 +22,7 @@ from store.canonical.session import RuntimeState, Session, SessionCounters, Sess
 from store.canonical.turn import Turn
 
 InteractionKey = tuple[TurnId, RequestId]
+TimeoutAnswer = Literal["reject_once", "stop"]
 
 
 @attrs.frozen
@@ -32,6 +34,9 @@ class Policy:
     idle_release_seconds: float = 1800.0
     message_update_interval_ms: int = 100
     max_output_bytes: int = 768 * 1024
+    interaction_timeout_seconds: float = 0.0
+    """For hosts without a person; 0 is never: an Interaction waits as long as its agent does (FC-46)."""
+    interaction_timeout_answer: TimeoutAnswer = "stop"
 
 
 @attrs.frozen

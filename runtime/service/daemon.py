@@ -26,7 +26,7 @@ from runtime.api.origin_policy import OriginPolicy
 from runtime.api.transport import ServeClient
 from runtime.config import Configuration
 from runtime.controller import Controller, ControllerPorts
-from runtime.controller_limits import transport_limits
+from runtime.controller_limits import InteractionTimeout, transport_limits
 from runtime.providers.acp.adapter import AcpDescriptor
 from runtime.providers.registry import ProviderRegistry
 from runtime.service.access import TOKEN_FILE, admitted_tokens
@@ -106,6 +106,9 @@ async def serve(
             directories=DiskWorkDirectories(Path(config.work_root)),
             clock=clock,
             identifiers=SystemIdentifiers(),
+            unanswered=InteractionTimeout(
+                config.interaction_timeout_seconds, config.interaction_timeout_answer
+            ),
             poisoned=poisoned,
         )
         server_info = ServerInfo("greenroom", VERSION, instance.instance_id, instance.started_at)

@@ -3,6 +3,7 @@
 import pytest
 
 from runtime.lifecycle import inputs as i
+from runtime.lifecycle.state import Policy
 from runtime.providers import normalized as n
 from runtime.providers.port import AnswerInteraction
 from runtime.refusal import Refusal
@@ -144,3 +145,33 @@ def test_a_lost_process_supersedes_pending_and_leaves_answers_on_their_way_unkno
     assert book.answers["a"] == [Refusal("provider.lost", delivery="unknown")]
     assert not book.state.interactions
     assert not book.state.responders
+
+
+@pytest.mark.case("FC-46")
+def test_nothing_limits_how_long_an_answer_may_take_unless_somebody_set_it() -> None:
+    book = Playbook()
+    turn_id = book.running()
+    book.ask(turn_id)
+    assert not [timer for timer in book.timers if timer.kind == "interaction"]
+
+
+@pytest.mark.parametrize(("answer", "told"), [("reject_once", "no"), ("stop", None)])
+def test_an_unattended_host_refuses_once_or_stops_and_never_allows(answer: str, told: str | None) -> None:
+    book = Playbook(policy=Policy(interaction_timeout_seconds=60, interaction_timeout_answer=answer))
+    turn_id = book.running()
+    book.ask(turn_id)
+    timer = i.Timer("interaction", turn_id=turn_id, request_id=RequestId("r1"))
+    assert book.timers[timer] == 60
+    book.give(i.TimerFired(timer))
+    assert [command.answer for command in answers_told(book)] == ([OptionAnswer(told)] if told else [])
+    assert book.interactions[turn_id, "r1"].status == ("answered" if told else "superseded")
+    assert book.turns[turn_id].phase == ("running" if told else "settling")
+    assert timer not in book.timers
+
+
+def test_an_answer_in_time_disarms_the_timeout() -> None:
+    book = Playbook(policy=Policy(interaction_timeout_seconds=60))
+    turn_id = book.running()
+    book.ask(turn_id)
+    book.answer(turn_id, "yes", "a")
+    assert not [timer for timer in book.timers if timer.kind == "interaction"]

@@ -75,7 +75,27 @@ def move(book: Playbook, what: str, number: int) -> None:
             book.give(i.CloseSession(f"close{len(book.answers)}"))
 
 
-KINDS = ["send", "acquired", "unavailable", "released", "opened", "open_failed", "accepted", "rejected", "text", "tool", "ask", "withdraw", "answer", "delivered", "cancel", "ended", "lost", "timer", "close"]
+KINDS = [
+    "send",
+    "acquired",
+    "unavailable",
+    "released",
+    "opened",
+    "open_failed",
+    "accepted",
+    "rejected",
+    "text",
+    "tool",
+    "ask",
+    "withdraw",
+    "answer",
+    "delivered",
+    "cancel",
+    "ended",
+    "lost",
+    "timer",
+    "close",
+]
 
 
 @pytest.mark.rule("RT-002", "RT-003", "RT-004", "RT-005", "RT-008")
