@@ -19,7 +19,7 @@ import attrs
 
 from tests.doubles.model_script import Json, Part, messages_of, prompt_of, step_of, tool_outputs_of
 
-Ending: TypeAlias = Literal["open", "complete", "failed", "dropped", "client_left"]
+Ending: TypeAlias = Literal["open", "complete", "failed", "dropped", "client_left", "given_up"]
 
 LOOK_SECONDS = 0.02
 HOLD_SECONDS_MAX = 60.0
@@ -117,8 +117,12 @@ class ModelServer:
         return False
 
 
-class _ClientLeft(Exception):
-    """Raised within a reply when the agent hung up, or is not to be served any more."""
+class _BrokenOff(Exception):
+    """Raised within a reply that cannot go on."""
+
+    def __init__(self, ending: Ending) -> None:
+        super().__init__(ending)
+        self.ending = ending
 
 
 @attrs.define(eq=False)
@@ -154,9 +158,12 @@ class _Reply:
                 error = {"code": part["fail"], "message": part["message"]}
                 self._event("response.failed", response={**base, "status": "failed", "error": error})
                 return "failed"
+            elif "think" in part:
+                self._end_text()
+                self._think(part["think"])
             else:
                 self._end_text()
-                self._think(part["think"]) if "think" in part else self._call(part)
+                self._call(part)
         self._end_text()
         usage = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
         done = {**base, "status": "completed", "output": self._output, "usage": usage}
@@ -168,7 +175,7 @@ class _Reply:
         released = self.server.wait_released(name, self.handler.connection)
         self.request.holding = None
         if not released:
-            raise _ClientLeft
+            raise _BrokenOff("client_left" if _hung_up(self.handler.connection) else "given_up")
 
     def _text(self, piece: str) -> None:
         time.sleep(self._pace_seconds)
@@ -254,7 +261,9 @@ class _Handler(BaseHTTPRequestHandler):
         request, parts = self.server_of_model.take(body)
         try:
             request.ending = self._answer(request, parts)
-        except (_ClientLeft, OSError):
+        except _BrokenOff as broken_off:
+            request.ending = broken_off.ending
+        except OSError:
             request.ending = "client_left"
 
     def _answer(self, request: ModelRequest, parts: list[Part]) -> Ending:
@@ -275,7 +284,7 @@ class _Handler(BaseHTTPRequestHandler):
     def write_chunk(self, data: bytes) -> None:
         """One piece of a streamed reply; raises when the other side hung up."""
         if _hung_up(self.connection):
-            raise _ClientLeft
+            raise _BrokenOff("client_left")
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
     def log_message(self, *args: Any) -> None:
