@@ -42,6 +42,8 @@ def from_provider(step: Step, given: i.FromProvider) -> None:
             _thread_opened(step, event)
         case n.ThreadOpenFailed():
             _thread_open_failed(step, event)
+        case n.TurnStartedByProvider():
+            _turn_started(step, event)
         case n.UsageReported():
             step.change(session=attrs.evolve(step.state.session, usage=event.usage))
         case n.TitleReported():
@@ -63,7 +65,8 @@ def start_failed(step: Step, error: TurnError) -> None:
 def _of_turn(step: Step, event: n.TurnEvent) -> None:
     turn = step.state.turn
     if turn is None or event.turn_id != turn.turn_id or turn.delivery == "not_dispatched":
-        step.do(fx.Count("late_event"))
+        if not (isinstance(event, n.ToolCallReported) and transcript.late_tool_call(step, event)):
+            step.do(fx.Count("late_event"))
         return
     if turn.delivery != "accepted" and not isinstance(event, NO_PROOF_OF_ACCEPTANCE):
         provider_turn_id = event.provider_turn_id if isinstance(event, n.TurnAccepted) else None
@@ -77,7 +80,7 @@ def _of_turn(step: Step, event: n.TurnEvent) -> None:
         case n.TurnRejected():
             _rejected(step, turn, event)
         case n.ItemEnded():
-            transcript.end_item(step, event.item_id)
+            transcript.end_item(step, event)
         case n.ToolCallReported():
             transcript.tool_call(step, event)
         case n.ToolOutputChunk():
@@ -96,10 +99,41 @@ def _of_turn(step: Step, event: n.TurnEvent) -> None:
             _answer_failed(step, event)
         case n.CancelRefused():
             step.do(fx.Count("cancel_refused"))
+        case n.GuideAccepted() | n.GuideRefused() | n.TurnReconciled():
+            step.do(fx.Count("answer_nobody_waits_for"))
         case n.TurnEnded():
             _ended(step, event)
         case _:
             assert_never(event)
+
+
+def _turn_started(step: Step, event: n.TurnStartedByProvider) -> None:
+    """A turn without a prompt: it runs already, and is busy, cancelled and settled like any other.
+
+    While a turn of a prompt is open, or the session is on its way out, there is no place for it: what is told of it
+    then is late.
+    """
+    state = step.state
+    leaving = state.closers or state.stopping or state.quarantined
+    if state.turn is not None or leaving or state.link.phase != "open":
+        step.do(fx.Count("provider_turn_not_taken"))
+        return
+    turn = Turn(
+        workspace_id=state.session.workspace_id,
+        agent_session_id=state.session.agent_session_id,
+        turn_id=event.turn_id,
+        sequence=step.next_turn_sequence(),
+        submitted_at=step.now_ms,
+        phase="running",
+        delivery="accepted",
+        origin="provider",
+        provider_turn_id=event.provider_turn_id,
+        started_at=step.now_ms,
+    )
+    step.change(turn=turn, items={}, spoke=False, hibernated=False)
+    step.set_session(attrs.evolve(step.state.session, active_turn_id=turn.turn_id))
+    step.do(fx.PersistTurn(turn))
+    step.observe_runtime()
 
 
 def _thread_opened(step: Step, event: n.ThreadOpened) -> None:

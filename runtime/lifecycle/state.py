@@ -72,6 +72,8 @@ class SessionState:
     """The prompt of a turn that has not been dispatched yet."""
     items: Mapping[str, OpenItem] = attrs.field(factory=dict)
     """Open messages of the turn by the provider's item id; tool calls by `call:` and their call id."""
+    late_calls: Mapping[tuple[TurnId, CallId], Message] = attrs.field(factory=dict)
+    """Rows of tool calls that were still open when their turn ended, the newest ones: a command may go on after it."""
     spoke: bool = False
     """Whether the turn brought any message or tool call of the agent."""
     interactions: Mapping[InteractionKey, Interaction] = attrs.field(factory=dict)

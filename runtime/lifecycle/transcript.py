@@ -10,7 +10,7 @@ from runtime.lifecycle import effects as fx
 from runtime.lifecycle.inputs import Prompt, Submission, Timer
 from runtime.lifecycle.live_tail import cut_text
 from runtime.lifecycle.state import OpenItem, Step, call_item_id
-from runtime.providers.normalized import PlanReported, TextChunk, ToolCallReported, ToolOutputChunk
+from runtime.providers.normalized import ItemEnded, PlanReported, TextChunk, ToolCallReported, ToolOutputChunk
 from store.canonical.identifiers import MessageId, TurnId
 from store.canonical.message import (
     ContentBlock,
@@ -25,6 +25,9 @@ from store.canonical.message import (
     ToolOutput,
     ToolStatus,
 )
+
+LATE_CALLS_MAX = 32
+"""Open tool calls of settled turns whose end may still come, kept for each session."""
 
 ENDED_TOOL_STATUSES: frozenset[ToolStatus] = frozenset(("completed", "failed", "declined", "interrupted"))
 
@@ -63,11 +66,14 @@ def text_chunk(step: Step, event: TextChunk) -> None:
     step.do(fx.AppendText(item.message.message_id, event.text))
 
 
-def end_item(step: Step, item_id: str) -> None:
-    """No more text of this item."""
-    item = step.state.items.get(item_id)
-    if item is not None:
-        _end(step, item_id, item, "completed")
+def end_item(step: Step, event: ItemEnded) -> None:
+    """No more text of this item; what the agent broke off is kept as interrupted."""
+    item = step.state.items.get(event.item_id)
+    if item is None:
+        return
+    if event.text is not None:
+        step.do(fx.ReplaceText(item.message.message_id, event.text))
+    _end(step, event.item_id, item, "interrupted" if event.cut_short else "completed")
 
 
 def plan(step: Step, event: PlanReported) -> None:
@@ -119,6 +125,29 @@ def _tool_ended(step: Step, event: ToolCallReported, call: ToolCall, item: OpenI
     _end(step, call_item_id(event.call_id), ended, _MESSAGE_STATUS[call.status])
 
 
+def late_tool_call(step: Step, event: ToolCallReported) -> bool:
+    """A command that went on after its turn has ended now: its row says how, the turn stays as it is (RT-003).
+
+    False when the turn left no such call open. Only a report with the whole output is taken, since the row would lose
+    the text that was streamed otherwise.
+    """
+    key = (event.turn_id, event.call_id)
+    message = step.state.late_calls.get(key)
+    if message is None or message.tool_call is None or event.output_text is None:
+        return False
+    if event.status not in ENDED_TOOL_STATUSES:
+        return False
+    step.change(late_calls={other: row for other, row in step.state.late_calls.items() if other != key})
+    call = _patched(attrs.evolve(message.tool_call, status="running"), event)
+    text = cut_text(event.output_text, step.context.policy.max_output_bytes)
+    call = attrs.evolve(call, output=attrs.evolve(call.output, text=text))
+    row = attrs.evolve(
+        message, tool_call=call, status=_MESSAGE_STATUS[call.status], version=step.next_version()
+    )
+    step.do(fx.PersistMessage(row))
+    return True
+
+
 def _set_output(step: Step, item: OpenItem, text: str | None) -> bool:
     """Output that only grew travels as a delta; other changes need the row. True when no row is needed."""
     if text is None or text == item.output_text:
@@ -153,12 +182,13 @@ def close_items(step: Step, outcome_completed: bool) -> None:
         message = item.message
         if message.tool_call is not None:
             call = attrs.evolve(message.tool_call, status="interrupted")
-            _end(
+            ended = _end(
                 step,
                 item_id,
                 attrs.evolve(item, message=attrs.evolve(message, tool_call=call)),
                 "interrupted",
             )
+            _remember_late_call(step, ended)
         else:
             _end(step, item_id, item, "completed" if outcome_completed else "interrupted")
 
@@ -226,12 +256,20 @@ def _write(step: Step, item_id: str, item: OpenItem, message: Message) -> OpenIt
     return written
 
 
-def _end(step: Step, item_id: str, item: OpenItem, status: MessageStatus) -> None:
+def _remember_late_call(step: Step, message: Message) -> None:
+    if message.turn_id is None or message.tool_call is None:
+        return
+    late = {**step.state.late_calls, (message.turn_id, message.tool_call.call_id): message}
+    step.change(late_calls=dict(list(late.items())[-LATE_CALLS_MAX:]))
+
+
+def _end(step: Step, item_id: str, item: OpenItem, status: MessageStatus) -> Message:
     if item.dirty:
         step.do(fx.DisarmTimer(Timer("message_update", message_id=item.message.message_id)))
     message = attrs.evolve(item.message, status=status, delta_seq=None, version=step.next_version())
     step.do(fx.PersistMessage(message))
     step.change(items={key: value for key, value in step.state.items.items() if key != item_id})
+    return message
 
 
 def _patched(call: ToolCall, event: ToolCallReported) -> ToolCall:

@@ -43,6 +43,18 @@ class TurnAccepted:
 
 
 @attrs.frozen
+class TurnStartedByProvider:
+    """The agent began a turn that nobody sent a prompt for: it follows a goal, or reviews.
+
+    `turn_id` is new and chosen by the adapter. The turn runs already; what follows of it, its end included, is told as
+    of any other turn, and it can be cancelled and guided like one.
+    """
+
+    turn_id: TurnId
+    provider_turn_id: str
+
+
+@attrs.frozen
 class TurnRejected:
     """The provider answered that it does not take this prompt; nothing of it ran."""
 
@@ -56,23 +68,30 @@ class TextChunk:
 
     turn_id: TurnId
     item_id: str
-    kind: Literal["text", "reasoning"]
+    kind: Literal["text", "reasoning", "plan"]
     text: str
 
 
 @attrs.frozen
 class ItemEnded:
-    """No more of this item will come."""
+    """No more of this item will come.
+
+    `text` replaces all of it, when the chunks did not tell it as it finally is. `cut_short` says that the agent broke
+    it off: what there is of it stays, and is not the whole.
+    """
 
     turn_id: TurnId
     item_id: str
+    text: str | None = None
+    cut_short: bool = False
 
 
 @attrs.frozen
 class ToolCallReported:
     """First word of a tool call, or a change of it: a null field says nothing about that field.
 
-    `output_text` replaces the whole output; appendable output travels as `ToolOutputChunk`.
+    `output_text` replaces the whole output; appendable output travels as `ToolOutputChunk`. Both may come after the
+    turn has ended, for a command that went on: they belong to that turn and do not open it again.
     """
 
     turn_id: TurnId
@@ -160,6 +179,37 @@ class CancelRefused:
 
 
 @attrs.frozen
+class GuideAccepted:
+    """The agent has this guidance, in this turn."""
+
+    turn_id: TurnId
+    guide_id: str
+
+
+@attrs.frozen
+class GuideRefused:
+    """The agent does not have this guidance, and nothing of it took effect."""
+
+    turn_id: TurnId
+    guide_id: str
+    error: TurnError
+
+
+@attrs.frozen
+class TurnReconciled:
+    """What the provider keeps of a turn: it runs, it has ended, there never was one; `unknown` if it cannot say.
+
+    For a turn that is open its TurnEnded has been told right before `ended`. `outcome` is what the provider says now;
+    a turn that settled otherwise keeps the outcome it has (`contract §3`).
+    """
+
+    turn_id: TurnId
+    state: Literal["running", "ended", "absent", "unknown"]
+    provider_turn_id: str | None = None
+    outcome: TurnOutcome | None = None
+
+
+@attrs.frozen
 class TurnEnded:
     """The provider's own word that this turn is over. `outcome` follows the contract's table of stop reasons."""
 
@@ -206,12 +256,21 @@ TurnEvent: TypeAlias = (
     | AnswerDelivered
     | AnswerFailed
     | CancelRefused
+    | GuideAccepted
+    | GuideRefused
+    | TurnReconciled
     | TurnEnded
 )
 """Events of exactly one turn of ours."""
 
 ProviderEvent: TypeAlias = (
-    TurnEvent | ThreadOpened | ThreadOpenFailed | UsageReported | TitleReported | ConnectionLost
+    TurnEvent
+    | TurnStartedByProvider
+    | ThreadOpened
+    | ThreadOpenFailed
+    | UsageReported
+    | TitleReported
+    | ConnectionLost
 )
 
 

@@ -81,13 +81,41 @@ class AnswerInteraction:
 
 
 @attrs.frozen
+class GuideTurn:
+    """Say more within exactly this running turn (RT-078). Answered by GuideAccepted or GuideRefused, once.
+
+    `guide_id` is the caller's word for this guidance, unique inside its turn. A connection that is lost before the
+    answer leaves it unknown whether the agent heard it.
+    """
+
+    scope: Scope
+    turn_id: TurnId
+    guide_id: str
+    content: tuple[PromptBlock, ...]
+
+
+@attrs.frozen
+class ReconcileTurn:
+    """Ask the provider what became of this turn: one whose end never came, or whose start may have been lost.
+
+    Answered by TurnReconciled, once; a provider that keeps no turns answers `unknown`.
+    """
+
+    scope: Scope
+    turn_id: TurnId
+    provider_turn_id: str | None = None
+
+
+@attrs.frozen
 class CloseThread:
     """The scope leaves: end its conversation on the wire where the protocol can, forget its route."""
 
     scope: Scope
 
 
-ConnectionCommand: TypeAlias = OpenThread | StartTurn | CancelTurn | AnswerInteraction | CloseThread
+ConnectionCommand: TypeAlias = (
+    OpenThread | StartTurn | CancelTurn | AnswerInteraction | GuideTurn | ReconcileTurn | CloseThread
+)
 
 
 # --- outputs: what an adapter wants performed ---------------------------------------------------------------
@@ -187,12 +215,28 @@ class ProviderAdapter(Protocol):
         """The connection is gone: a ConnectionLost for every scope, nothing else after it."""
 
 
+SettingEffect: TypeAlias = Literal["read_only", "asks", "edits", "unrestricted"]
+
+
+@attrs.frozen
+class SettingChoice:
+    """One value a setting may take. `effect` is what the agent may do under it without being asked."""
+
+    value: str
+    label: str
+    effect: SettingEffect | None = None
+
+
 @attrs.frozen
 class SettingDescription:
     """A setting that sessions of a provider family know, and when a change of it takes effect."""
 
     key: str
     change: Literal["launch", "next_turn", "now"]
+    choices: tuple[SettingChoice, ...] | None = None
+    """All values it may have; null when any text will do."""
+    default: str | None = None
+    """What holds for a session that did not choose; null when the provider decides."""
 
 
 class ProviderDescriptor(Protocol):

@@ -11,7 +11,14 @@ from typing import Protocol
 import attrs
 import trio
 
-from runtime.providers.normalized import ConnectionLost, ProviderEvent, TurnEnded, TurnRejected, merge_events
+from runtime.providers.normalized import (
+    ConnectionLost,
+    ProviderEvent,
+    TurnEnded,
+    TurnRejected,
+    TurnStartedByProvider,
+    merge_events,
+)
 from runtime.providers.port import CloseThread, ConnectionCommand, Scope, StartTurn
 from store.canonical.common import TurnError
 from store.canonical.identifiers import TurnId
@@ -151,6 +158,8 @@ class ScopeRoutes:
             self.detach(scope)
         elif isinstance(event, TurnEnded | TurnRejected) and event.turn_id == route.open_turn:
             route.open_turn = None
+        elif isinstance(event, TurnStartedByProvider) and route.open_turn is None:
+            route.open_turn = event.turn_id
         with guard(faults.append):
             route.sink.put(event)
         if faults:

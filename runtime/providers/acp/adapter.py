@@ -32,7 +32,14 @@ from runtime.providers.acp.negotiation import (
 from runtime.providers.acp.opening import OpenDeadline, Opening
 from runtime.providers.acp.rest import Rest, RestOver
 from runtime.providers.jsonrpc.peer import ErrorResponse, JsonRpcPeer, Response
-from runtime.providers.normalized import AnswerFailed, ConnectionLost, ThreadOpenFailed, TurnRejected
+from runtime.providers.normalized import (
+    AnswerFailed,
+    ConnectionLost,
+    GuideRefused,
+    ThreadOpenFailed,
+    TurnReconciled,
+    TurnRejected,
+)
 from runtime.providers.output_batch import OutputBatch
 from runtime.providers.port import (
     AdapterLimits,
@@ -41,10 +48,12 @@ from runtime.providers.port import (
     CloseThread,
     ConnectionCommand,
     Diagnostic,
+    GuideTurn,
     HandshakeDone,
     ImageData,
     OpenThread,
     Outputs,
+    ReconcileTurn,
     Scope,
     SettingDescription,
     StartTimer,
@@ -96,6 +105,11 @@ class AcpAdapter:
                     self._cancel(command)
                 case AnswerInteraction():
                     self._answer(command)
+                case GuideTurn():
+                    self._refuse_guidance(command)
+                case ReconcileTurn():
+                    # The protocol has no word by which to ask for a turn.
+                    self._out.deliver(command.scope, TurnReconciled(command.turn_id, "unknown"))
                 case CloseThread():
                     self._close(command)
         return self._out.take()
@@ -222,6 +236,10 @@ class AcpAdapter:
             return
         error = runtime_error("interaction.not_pending")
         self._out.deliver(command.scope, AnswerFailed(command.turn_id, command.request_id, error))
+
+    def _refuse_guidance(self, command: GuideTurn) -> None:
+        error = runtime_error("capability.unsupported", "This agent takes no guidance within a turn.")
+        self._out.deliver(command.scope, GuideRefused(command.turn_id, command.guide_id, error))
 
     def _close(self, command: CloseThread) -> None:
         conversation = self._directory.of_scope(command.scope)
