@@ -10,7 +10,6 @@ from functools import partial
 import attrs
 
 from runtime.providers.acp.asks import AnswerToken
-from runtime.providers.acp.calls import Answer, OpenCalls, ignore_answer
 from runtime.providers.acp.conversation import Conversation, PromptToken
 from runtime.providers.acp.directory import SessionDirectory
 from runtime.providers.acp.failures import (
@@ -31,6 +30,7 @@ from runtime.providers.acp.negotiation import (
 )
 from runtime.providers.acp.opening import OpenDeadline, Opening
 from runtime.providers.acp.rest import Rest, RestOver
+from runtime.providers.jsonrpc.calls import Answer, OpenCalls, ignore_answer
 from runtime.providers.jsonrpc.peer import ErrorResponse, JsonRpcPeer, Response
 from runtime.providers.normalized import (
     AnswerFailed,

@@ -13,7 +13,6 @@ from runtime.providers.acp.asks import AnswerToken, OpenAsks
 from runtime.providers.acp.failures import Ending
 from runtime.providers.acp.normalizer import TurnNormalizer, TurnUpdate
 from runtime.providers.acp.permissions import CANCELLED, why_unusable
-from runtime.providers.acp.recent import RecentSet
 from runtime.providers.acp.rest import Rest
 from runtime.providers.acp.settings import SessionSettings
 from runtime.providers.acp.tool_calls import ToolCallLedger
@@ -41,6 +40,7 @@ from runtime.providers.normalized import (
 )
 from runtime.providers.output_batch import OutputBatch
 from runtime.providers.port import Diagnostic, Scope, Write
+from runtime.providers.recent import RecentSet
 from store.canonical.common import TurnError, Usage
 from store.canonical.identifiers import TurnId
 

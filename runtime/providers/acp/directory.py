@@ -7,9 +7,9 @@ it; one of a session that left, or that nobody knows, is dropped and counted by 
 from collections.abc import Iterator
 
 from runtime.providers.acp.conversation import Conversation
-from runtime.providers.acp.recent import RecentSet
 from runtime.providers.acp.wire import SessionUpdate
 from runtime.providers.port import Scope
+from runtime.providers.recent import RecentSet
 
 EARLY_UPDATES_MAX = 256
 LEFT_SESSIONS_MAX = 256

@@ -10,7 +10,7 @@ from typing import Final
 
 import attrs
 
-from runtime.providers.acp.reading import object_of
+from runtime.providers.jsonrpc.members import object_of
 from runtime.providers.jsonrpc.peer import ErrorResponse
 from store.canonical.common import Json, TurnError
 from store.canonical.turn import TurnOutcome

@@ -4,11 +4,12 @@ Owns the way in: framing, the peer, unknown sessions and methods, and when to gi
 nobody here can answer are refused at once, so that no agent waits for ever (FC-24, FC-31).
 """
 
-from runtime.providers.acp.calls import OpenCalls
 from runtime.providers.acp.directory import SessionDirectory
 from runtime.providers.acp.failures import provider_error
-from runtime.providers.acp.reading import object_of, read_permission, read_update, text_of
+from runtime.providers.acp.reading import read_permission, read_update
+from runtime.providers.jsonrpc.calls import OpenCalls
 from runtime.providers.jsonrpc.framing import Frame, LineEndless, LineFramer, LineTooLong
+from runtime.providers.jsonrpc.members import object_of, text_of
 from runtime.providers.jsonrpc.peer import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,

@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from runtime.providers.acp.quirks import Quirks, quirks_of
-from runtime.providers.acp.reading import count_of, object_of, text_of
+from runtime.providers.jsonrpc.members import count_of, object_of, text_of
 from runtime.providers.port import ImageData, PromptBlock
 from store.canonical.common import Json, Usage
 from store.canonical.message import ResourceLinkBlock, TextBlock

@@ -9,13 +9,13 @@ from functools import partial
 
 import attrs
 
-from runtime.providers.acp.calls import Answer, OpenCalls, ignore_answer
 from runtime.providers.acp.conversation import Conversation
 from runtime.providers.acp.directory import SessionDirectory
 from runtime.providers.acp.failures import failure_of, open_failure_of, provider_error, runtime_error
 from runtime.providers.acp.negotiation import AgentFacts, open_params
-from runtime.providers.acp.reading import object_of, text_of
 from runtime.providers.acp.settings import SettingStep, in_order, refused_setting
+from runtime.providers.jsonrpc.calls import Answer, OpenCalls, ignore_answer
+from runtime.providers.jsonrpc.members import object_of, text_of
 from runtime.providers.jsonrpc.peer import METHOD_NOT_FOUND, ErrorResponse
 from runtime.providers.normalized import ThreadOpened, ThreadOpenFailed
 from runtime.providers.output_batch import OutputBatch

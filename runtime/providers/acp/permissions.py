@@ -8,9 +8,9 @@ two options of one kind are two options, and one the wire could not tell apart m
 import shlex
 from typing import Final
 
-from runtime.providers.acp.reading import object_of, text_of
 from runtime.providers.acp.tool_calls import ToolCallRecord, file_change
 from runtime.providers.acp.wire import PermissionRequest, ToolCallPart
+from runtime.providers.jsonrpc.members import object_of, text_of
 from store.canonical.common import Json
 from store.canonical.interaction import ApprovalInput, InteractionOption, OptionKind
 

@@ -12,7 +12,6 @@ from runtime.providers.acp.wire import (
     ConfigUpdate,
     ContentChunk,
     DiffPart,
-    Members,
     ModeUpdate,
     NoticeUpdate,
     OfferedOption,
@@ -26,6 +25,7 @@ from runtime.providers.acp.wire import (
     UnknownUpdate,
     UsageUpdate,
 )
+from runtime.providers.jsonrpc.members import Members, count_of, list_of, object_of, text_of
 from store.canonical.common import Json, Usage
 from store.canonical.identifiers import CallId
 from store.canonical.message import NoticeSeverity, PlanEntry, PlanEntryStatus, ToolKind
@@ -123,26 +123,6 @@ def block_text(block: Json) -> str:
             return f"[{kind[:40]}]"
         case _:
             return "[unreadable content]"
-
-
-def object_of(value: Json) -> Members:
-    """`value` when it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def list_of(value: Json) -> list[Json]:
-    """`value` when it is an array, else an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def text_of(value: Json) -> str | None:
-    """`value` when it is a string that is not empty."""
-    return value if isinstance(value, str) and value else None
-
-
-def count_of(value: Json) -> int | None:
-    """`value` when it is a whole number from 0 on."""
-    return value if type(value) is int and value >= 0 else None
 
 
 def _read_text(update: Members) -> SessionUpdate:

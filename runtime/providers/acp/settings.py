@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 import attrs
 
 from runtime.providers.acp.failures import provider_error
-from runtime.providers.acp.reading import list_of, object_of, text_of
+from runtime.providers.jsonrpc.members import list_of, object_of, text_of
 from store.canonical.common import Json, Settings, SettingValue, TurnError
 
 NOT_FOR_THE_AGENT: Final = frozenset({"dedicatedProcess"})

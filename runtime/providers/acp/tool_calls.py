@@ -8,10 +8,10 @@ from typing import Final, Literal
 
 import attrs
 
-from runtime.providers.acp.diff import unified_diff
-from runtime.providers.acp.reading import object_of, text_of
 from runtime.providers.acp.wire import DiffPart, ToolCallPart
+from runtime.providers.jsonrpc.members import object_of, text_of
 from runtime.providers.normalized import ProviderEvent, ToolCallReported, ToolOutputChunk
+from runtime.providers.unified_diff import unified_diff
 from store.canonical.common import Json
 from store.canonical.identifiers import CallId, TurnId
 from store.canonical.message import FileChange, ToolKind, ToolStatus

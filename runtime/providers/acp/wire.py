@@ -3,7 +3,6 @@
 Owns names and types alone: `reading` fills them tolerantly, the normalizer gives them meaning, order and turns.
 """
 
-from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 import attrs
@@ -13,7 +12,6 @@ from store.canonical.identifiers import CallId
 from store.canonical.message import NoticeSeverity, PlanEntry, ToolKind
 
 ToolProgress: TypeAlias = Literal["pending", "running", "completed", "failed"]
-Members: TypeAlias = Mapping[str, Json]
 
 
 @attrs.frozen

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.providers.acp.diff import COMPARED_LINES_MAX, DIFF_CHARACTERS_MAX, unified_diff
+from runtime.providers.unified_diff import COMPARED_LINES_MAX, DIFF_CHARACTERS_MAX, unified_diff
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "\x0b d\n", "\u2028e\n"]), max_size=40)
 ENDS = st.sampled_from(["", "end"])
