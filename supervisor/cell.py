@@ -9,6 +9,7 @@ had no effect yet; in `flush` the whole batch, since nobody knows which effects 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Generic, TypeAlias, TypeVar
@@ -88,13 +89,20 @@ class Cell(Generic[M, X]):
     quarantined: bool = attrs.field(default=False, init=False)
     """Too many restarts. Stays until the cell ends, for which the quarantine behaviour has to passivate."""
     hook_failures: int = attrs.field(default=0, init=False)
-    _recent_restarts: tuple[float, ...] = attrs.field(default=(), init=False)
+    recent_restarts: tuple[float, ...] = attrs.field(default=(), init=False)
+    """When it restarted, as far as that may still count. A successor under the same key goes on from them."""
     _failures: int = attrs.field(default=0, init=False)
     """Crashes in a row outside of a batch: nothing gets done between them, so they are backed off from."""
     _batch: list[M] = attrs.field(factory=list, init=False)
     _in_hand: int | None = attrs.field(default=None, init=False)
     """Index in the batch during `receive`, else None."""
     _stopping: bool = attrs.field(default=False, init=False)
+
+    @property
+    def restarts_count_until(self) -> float:
+        """From this moment on none of the recent restarts counts any more."""
+        last = self.recent_restarts[-1] if self.recent_restarts else -math.inf
+        return last + self._policy.intensity.window_seconds
 
     async def run(self, retire: Callable[[], None] = lambda: None) -> ExitReason:
         """Lets behaviours live here until one may passivate, or until `request_stop()` and nothing is ready.
@@ -176,12 +184,12 @@ class Cell(Generic[M, X]):
         self.restarts += 1
         if self.quarantined:
             return
-        recent = self._policy.intensity.admit(self._recent_restarts, trio.current_time())
+        recent = self._policy.intensity.admit(self.recent_restarts, trio.current_time())
         if recent is None:
             self.quarantined = True
             self._tell(self._hooks.on_quarantine, error)
         else:
-            self._recent_restarts = recent
+            self.recent_restarts = recent
 
     def _report_crash(self, error: Exception) -> None:
         self._tell(self._hooks.on_crash, error)

@@ -53,6 +53,8 @@ class Directory(Generic[K, M, X]):
         self._cells: dict[K, Cell[M, X]] = {}
         self._awake: set[K] = set()
         self._stopping: dict[K, trio.Event] = {}
+        self._crashed: dict[K, tuple[tuple[float, ...], float]] = {}
+        """Restarts of cells that have ended, and until when these count."""
         self._activations = 0
         self._nursery_manager: AbstractAsyncContextManager[trio.Nursery]
         self._nursery: trio.Nursery | None = None
@@ -68,6 +70,7 @@ class Directory(Generic[K, M, X]):
             if self._nursery is None:
                 raise ActorStopped(f"the directory makes no cell for {key!r}: it is not open")
             cell = self._cells[key] = self._make_cell(key)
+            cell.recent_restarts, _ = self._crashed.pop(key, ((), 0.0))
         return cell
 
     def wake(self, key: K) -> None:
@@ -129,6 +132,13 @@ class Directory(Generic[K, M, X]):
         self._nursery = None
         return await self._nursery_manager.__aexit__(kind, error, traceback)
 
+    def _remember_crashes(self, key: K, cell: Cell[M, X]) -> None:
+        """So that a crash in each of several short lives ends in quarantine as well as several in one life."""
+        now = trio.current_time()
+        self._crashed = {old: kept for old, kept in self._crashed.items() if now < kept[1]}
+        if now < cell.restarts_count_until:
+            self._crashed[key] = (cell.recent_restarts, cell.restarts_count_until)
+
     async def _host(self, key: K, cell: Cell[M, X]) -> None:
         gone = trio.Event()
 
@@ -136,6 +146,7 @@ class Directory(Generic[K, M, X]):
             del self._cells[key]
             self._awake.remove(key)
             self._stopping[key] = gone
+            self._remember_crashes(key, cell)
 
         try:
             if key in self._stopping:

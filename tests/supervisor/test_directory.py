@@ -188,6 +188,23 @@ async def test_a_crash_stays_with_its_own_key(stage, autojump_clock):
     assert stage.discarded == ["crash"]
 
 
+@pytest.mark.case("FC-40")
+async def test_crashes_of_several_short_lives_count_together(stage, autojump_clock):
+    told_of_crash, told_of_quarantine = 1, 2
+    async with stage.directory() as directory:
+        for expected in (*[told_of_crash] * 3, told_of_quarantine, told_of_quarantine):
+            before = len(stage.errors)
+            directory.reference("k").put("crash")
+            await trio.sleep(1)
+            assert directory.find("k") is None, "it passivated in between"
+            assert len(stage.errors) - before == expected
+        directory.reference("l").put("crash")
+        await trio.sleep(60)
+        directory.reference("k").put("crash")
+        await trio.sleep(1)
+        assert len(stage.errors) == 9, "what is long ago counts no more, nor does what another one did"
+
+
 # --- leaving
 
 
