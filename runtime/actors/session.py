@@ -189,7 +189,10 @@ class SessionActor:
         state = self._state
         if self._link.held or len(self._timers):
             return False
-        return state is None or (state.idle and state.link.phase == "absent" and not state.quarantined)
+        if state is None:
+            return True
+        # Quarantine is remembered here alone, until the daemon stops.
+        return state.idle and state.link.phase == "absent" and (state.stopping or not state.quarantined)
 
     async def stop(self) -> None:
         """The actor's end: its tail is empty, unless the daemon goes down in the middle of a turn."""
@@ -242,16 +245,18 @@ class SessionActor:
     def _committed(self, segment: Segment, committed: Committed) -> None:
         """The completion step, run by the writer: replies first, then facts (`contract §2`, Order)."""
         self._reply(segment, committed.commit_seq)
+        opened = {effect.message.message_id for effect in segment.opened}
         for row in committed.unit.rows:
             if isinstance(row, Message):
-                self._settle_tail(row)
-        for effect in segment.opened:
-            self._tail.open(effect.message)
+                self._settle_tail(row, opened=row.message_id in opened)
         self._services.hub.publish_commit(committed)
 
-    def _settle_tail(self, row: Message) -> None:
+    def _settle_tail(self, row: Message, *, opened: bool) -> None:
+        """The tail follows the row as committed: one opened and changed, or ended, in one unit is that already."""
         if row.status != "streaming":
             self._tail.close(row.message_id)
+        elif opened:
+            self._tail.open(row)
         elif row.message_id in self._tail:
             self._tail.revise(row)
             self._tail.mark_written(row.message_id)

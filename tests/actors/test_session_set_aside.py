@@ -1,4 +1,4 @@
-"""A session whose stored rows cannot be read: it answers, it is named, it keeps nobody busy, and it can come back."""
+"""A session that is set aside: it answers, it is named, it keeps nobody waiting, and it can come back."""
 
 from pathlib import Path
 
@@ -104,6 +104,18 @@ async def test_session_that_cannot_be_loaded_is_set_aside_at_once_and_comes_back
     assert activities.quarantined() == ()
     [reply] = await ask(again)
     assert reply != "session.quarantined"
+    store.close()
+
+
+async def test_session_in_quarantine_stays_until_the_daemon_stops(store: Store) -> None:
+    actor, activities = stage(store)
+    quarantined = SessionActor(actor._cell, actor._services, quarantined=True)
+    await quarantined.start()
+    assert activities.quarantined() == (SessionKey("w", "a"),)
+    assert not quarantined.may_passivate()
+    quarantined.receive(i.Shutdown())
+    await quarantined.flush()
+    assert quarantined.may_passivate(), "a clean stop would wait for it"
     store.close()
 
 
