@@ -9,6 +9,7 @@ import trio
 
 from runtime.actors.replies import Outcome, ReplySink
 from runtime.refusal import Refusal
+from store.errors import RowError
 from supervisor import PlaceMark
 from supervisor.cell import guard
 from supervisor.errors import ActorStopped, LifecycleTimeout, MailboxFull
@@ -65,6 +66,9 @@ def _failed(watched: WatchedSink, error: Exception) -> None:
             watched.refuse(Refusal("overloaded", retry_after_ms=OVERLOADED_RETRY_MS))
         case ActorStopped():
             watched.refuse(Refusal("shutdown.in_progress"))
+        case RowError():
+            log.error("a stored row cannot be read", reason=str(error))
+            watched.refuse(Refusal("session.quarantined"))
         case _:
             log.error("an operation crashed", exc_info=error)
             watched.refuse(Refusal("internal", delivery="unknown"))
