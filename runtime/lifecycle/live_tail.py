@@ -200,4 +200,6 @@ def _with_text(row: Message, field: DeltaField, text: str, delta_seq: int | None
         output: ToolOutput = attrs.evolve(row.tool_call.output, text=text)
         call = attrs.evolve(row.tool_call, output=output)
         return attrs.evolve(row, tool_call=call, delta_seq=delta_seq, truncated=truncated)
-    return attrs.evolve(row, content=(TextBlock(text),), delta_seq=delta_seq, truncated=truncated)
+    # A plan of entries streams without any text: its content is the row's.
+    content = (TextBlock(text),) if text or not row.content else row.content
+    return attrs.evolve(row, content=content, delta_seq=delta_seq, truncated=truncated)

@@ -218,6 +218,8 @@ def _interaction_requested(step: Step, turn: Turn, event: n.InteractionRequested
         options=event.options,
         created_at=step.now_ms,
     )
+    # A turn that was accepted and asks at once is seen running before it is seen waiting (RT-002).
+    step.do(fx.NewUnit())
     settlement.put_interaction(step, key, interaction)
     step.set_turn(turns.waiting(turn))
     seconds = step.context.policy.interaction_timeout_seconds

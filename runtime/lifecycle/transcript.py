@@ -81,12 +81,8 @@ def plan(step: Step, event: PlanReported) -> None:
     block = PlanBlock(event.entries)
     item = step.state.items.get(event.item_id)
     if item is None:
-        message = new_message(
-            step, event.turn_id, "assistant", "plan", status="streaming", content=(block,), deltas=None
-        )
-        step.do(fx.PersistMessage(message))
-        _keep(step, event.item_id, OpenItem(message, step.now_ms))
-        step.change(spoke=True)
+        message = new_message(step, event.turn_id, "assistant", "plan", status="streaming", content=(block,))
+        _open(step, event.item_id, message)
     else:
         _rewrite(step, event.item_id, item, attrs.evolve(item.message, content=(block,)))
 
@@ -202,7 +198,6 @@ def new_message(
     status: MessageStatus = "completed",
     content: tuple[ContentBlock, ...] = (),
     call: ToolCall | None = None,
-    deltas: int | None = 0,
 ) -> Message:
     """A row with the next sequence and version of its session."""
     session = step.state.session
@@ -218,7 +213,7 @@ def new_message(
         status=status,
         content=content,
         tool_call=call,
-        delta_seq=deltas if status == "streaming" else None,
+        delta_seq=0 if status == "streaming" else None,
         created_at=step.now_ms,
     )
 

@@ -1,12 +1,14 @@
 """Messages: one for each thing the provider produced, in its order, text through the live tail."""
 
+import attrs
 import pytest
 
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import inputs as i
+from runtime.lifecycle.live_tail import LiveTail
 from runtime.providers import normalized as n
 from store.canonical.identifiers import CallId
-from store.canonical.message import PlanEntry
+from store.canonical.message import PlanBlock, PlanEntry
 from tests.lifecycle.playbook import Playbook
 
 CALL = CallId("call-1")
@@ -116,3 +118,20 @@ def test_words_about_another_turn_are_counted_and_change_nothing() -> None:
     assert book.turns[first].outcome == "completed"
     assert book.turns[second].outcome is None
     assert book.counts == ["late_event", "late_event"]
+
+
+def test_a_streaming_plan_counts_no_deltas_and_keeps_its_entries_in_the_tail() -> None:
+    book = Playbook()
+    turn_id = book.running()
+    book.say(n.PlanReported(turn_id, "p1", (PlanEntry("look"),)))
+    [message] = book.agent_messages()
+    assert (message.kind, message.status, message.delta_seq) == ("plan", "streaming", 0)
+    tail = LiveTail()
+    tail.open(message)
+    [snapshot] = tail.snapshots()
+    assert snapshot == message
+    changed = attrs.evolve(message, content=(PlanBlock((PlanEntry("look", "completed"),)),))
+    tail.revise(changed)
+    assert tail.complete(changed) == changed
+    ended = attrs.evolve(changed, status="completed", delta_seq=None)
+    assert tail.complete(ended) == ended
