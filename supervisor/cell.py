@@ -70,6 +70,9 @@ class CellPolicy:
     back_off: BackOff = attrs.field(factory=lambda: BackOff(0.1, 5.0))
     """Between restarts when nothing was received in between, such as while the store cannot be read."""
     stop_grace_seconds: float = attrs.field(default=5.0, validator=validators.ge(0))
+    counts: Callable[[Exception], bool] = lambda _: True
+    """Whether an error tells of a fault in the code, and so leads to quarantine. What its surroundings refuse, such as
+    a full disk does, costs a restart and tells nothing."""
 
 
 @attrs.define(eq=False)
@@ -182,7 +185,7 @@ class Cell(Generic[M, X]):
 
     def _count_restart(self, error: Exception) -> None:
         self.restarts += 1
-        if self.quarantined:
+        if self.quarantined or not self._policy.counts(error):
             return
         recent = self._policy.intensity.admit(self.recent_restarts, trio.current_time())
         if recent is None:

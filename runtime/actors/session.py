@@ -39,7 +39,7 @@ from store.canonical.change import SessionState as StoredState
 from store.canonical.identifiers import SessionKey, TargetId
 from store.canonical.message import Message
 from store.canonical.session import Session, SessionCounters
-from store.errors import RowError
+from store.errors import RowError, StoreDamaged
 from store.port import StoreReader, StoreWriter
 from supervisor.cell import Cell
 from supervisor.directory import Directory
@@ -125,7 +125,7 @@ class SessionActor:
         self._timers.disarm_all()
         try:
             loaded = self._services.reader.load(self._key).value
-        except RowError as error:
+        except (RowError, StoreDamaged) as error:
             self._set_aside(error)
             return
         if loaded is None:
@@ -312,7 +312,7 @@ class SessionActor:
         if reply is not None:
             _sink(reply).refuse(Refusal(code))
 
-    def _set_aside(self, error: RowError) -> None:
+    def _set_aside(self, error: RowError | StoreDamaged) -> None:
         """Loading again would fail again: answer that it is set aside, and be seen in health (FC-40)."""
         log.error("a session cannot be read and is set aside", session=str(self._key), reason=str(error))
         self._unreadable = True

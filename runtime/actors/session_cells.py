@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import attrs
 import structlog
 
 from runtime.actors.links import ConnectionSource, SessionLink
@@ -20,6 +21,7 @@ from runtime.lifecycle.inputs import FromProvider, SessionInput, merge_inputs
 from runtime.providers.normalized import TextChunk, ToolCallReported, ToolOutputChunk
 from runtime.refusal import Refusal
 from store.canonical.identifiers import SessionKey
+from store.errors import StoreUnavailable
 from supervisor.actor import Behaviour
 from supervisor.cell import Cell, CellHooks, CellPolicy
 from supervisor.errors import ActorStopped
@@ -27,6 +29,8 @@ from supervisor.mailbox import Mailbox, MailboxLimits
 
 log = structlog.get_logger(__name__)
 
+STORE_REFUSALS = frozenset({"store.full", "store.unavailable", "submit.conflict"})
+"""Codes of a unit that was not committed although nothing was wrong with it."""
 INPUT_BYTES = 512
 """What an input weighs besides its text."""
 
@@ -48,7 +52,7 @@ class SessionCells:
         self._connections = connections
         self._spawn = spawn
         self._limits = limits
-        self._policy = policy
+        self._policy = attrs.evolve(policy, counts=_is_fault)
         self._poisoned = poisoned
 
     def make(self, key: SessionKey) -> SessionCell:
@@ -108,7 +112,17 @@ def _refusal(error: Exception) -> Refusal:
             return Refusal("internal", delivery="unknown")
 
 
+def _is_fault(error: Exception) -> bool:
+    """A store that takes no unit now is none of the session's: quarantine would outlast the full disk (FC-34)."""
+    if isinstance(error, UnitNotCommitted):
+        return error.code not in STORE_REFUSALS
+    return not isinstance(error, StoreUnavailable)
+
+
 def _crashed(key: SessionKey, error: Exception) -> None:
+    if not _is_fault(error):
+        log.warning("a session starts again from what is stored", session=str(key), reason=str(error))
+        return
     log.error("a session's actor crashed and is restarted", session=str(key), exc_info=error)
 
 

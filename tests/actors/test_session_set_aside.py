@@ -1,9 +1,12 @@
 """A session that is set aside: it answers, it is named, it keeps nobody waiting, and it can come back."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import attrs
 import pytest
+import trio
+import trio.testing
 
 from runtime.actors.activities import ActivityRegistry
 from runtime.actors.session import SessionActor, SessionServices
@@ -13,10 +16,15 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle.live_tail import TailLimits
 from runtime.lifecycle.state import Policy
 from runtime.refusal import Refusal
+from store.canonical.change import NotCommitted, Unit, UnitOutcome
 from store.canonical.identifiers import SessionKey, TurnId
+from store.canonical.message import TextBlock
 from store.open import Store
+from store.port import StoreWriter
+from supervisor import Directory
 from supervisor.cell import CellPolicy
 from supervisor.mailbox import MailboxLimits
+from tests.lifecycle.playbook import a_claim
 from tests.store.builders import key, open_in, session_row, turn_row, unit, written
 
 KEY = key("a")
@@ -49,12 +57,16 @@ class Stand:
 
 
 def stage(store: Store) -> tuple[SessionActor, ActivityRegistry]:
-    activities = ActivityRegistry()
+    cells, services = cells_on(store, store.threaded_writer())
+    return SessionActor(cells.make(KEY), services), services.activities
+
+
+def cells_on(store: Store, writer: StoreWriter) -> tuple[SessionCells, SessionServices]:
     services = SessionServices(
-        writer=store.threaded_writer(),
+        writer=writer,
         reader=store.reader,
         hub=Stand(),  # type: ignore[arg-type]
-        activities=activities,
+        activities=ActivityRegistry(),
         tails=TailRegistry(TailLimits()),
         clock=Stand(),
         identifiers=Stand(),
@@ -63,8 +75,18 @@ def stage(store: Store) -> tuple[SessionActor, ActivityRegistry]:
         count=lambda _: None,
     )
     limits = MailboxLimits(messages_max=10, bytes_max=10_000)
-    cells = SessionCells(services, Stand(), lambda *_: None, limits, CellPolicy())  # type: ignore[arg-type]
-    return SessionActor(cells.make(KEY), services), activities
+    return SessionCells(services, Stand(), lambda *_: None, limits, CellPolicy()), services  # type: ignore[arg-type]
+
+
+@attrs.define(eq=False)
+class Refusing:
+    """A writer that takes nothing, each time with the same word."""
+
+    code: str
+    head_commit_seq: int = 0
+
+    def submit(self, refused: Unit, complete: Callable[[UnitOutcome], None]) -> None:
+        complete(NotCommitted(refused, self.code, "refused"))
 
 
 def spoil(store: Store, statement: str) -> None:
@@ -129,4 +151,25 @@ async def test_row_that_cannot_be_read_costs_the_command_that_named_it(store: St
     [reply] = await ask(actor, "t2")
     assert reply != "session.quarantined"
     assert activities.quarantined() == ()
+    store.close()
+
+
+@pytest.mark.case("FC-34", "FC-49")
+@pytest.mark.parametrize(
+    ("code", "outcomes"),
+    [("store.full", ["store.full"] * 6), ("internal", [*["internal"] * 4, *["session.quarantined"] * 2])],
+)
+async def test_full_disk_never_sets_a_session_aside_as_a_fault_does(
+    store: Store, code: str, outcomes: list[str], autojump_clock: object
+) -> None:
+    cells, _ = cells_on(store, Refusing(code))  # type: ignore[arg-type]
+    told: list[object] = []
+    async with Directory(cells.make) as directory:
+        for number in range(6):
+            sink = Sink()
+            prompt = i.Prompt((TextBlock("hello"),), None)
+            directory.reference(KEY).put(i.SendPrompt(sink, i.Submission(a_claim(f"c{number}"), prompt)))
+            await trio.testing.wait_all_tasks_blocked()
+            told += sink.outcomes
+    assert told == outcomes
     store.close()

@@ -199,6 +199,16 @@ async def test_crashes_far_apart_do_not_quarantine(stage, autojump_clock):
     assert (cell.restarts, cell.quarantined) == (6, False)
 
 
+@pytest.mark.case("FC-34")
+async def test_errors_that_tell_nothing_of_the_code_restart_it_without_end(stage, autojump_clock):
+    stage.crashes.update({f"receive {message}": 1 for message in "abcdef"})
+    cell = stage.cell(intensity=RestartIntensity(1), counts=lambda error: str(error) == "receive f")
+    await play(cell, "abcdefg")
+    assert (cell.restarts, cell.quarantined) == (6, False)
+    assert [batch for batch, _ in stage.discarded] == [[message] for message in "abcdef"]
+    assert stage.performed == ["g"]
+
+
 async def test_a_quarantine_that_crashes_is_made_again_without_end(stage, autojump_clock):
     cell = stage.cell(intensity=RestartIntensity(0))
     stage.crashes.update({f"receive {message}": 1 for message in "abcde"})
