@@ -100,8 +100,12 @@ class SessionLink:
 
     def release(self, generation: int, mailbox: Mailbox[i.SessionInput]) -> None:
         """Give the generation back in a child task; it reports ConnectionReleased."""
+        acquisition = self._acquiring.get(generation)
+        if acquisition is not None:
+            # In this step, not when the task runs: a reference that comes in between is then released where it comes.
+            acquisition.scope.cancel()
         reference = self._references.pop(generation, None)
-        self.spawn(self._release, generation, reference, mailbox)
+        self.spawn(self._release, generation, acquisition, reference, mailbox)
 
     def force(self, generation: int, reason: str) -> None:
         """End the generation for this session now; no report follows."""
@@ -154,12 +158,13 @@ class SessionLink:
         _report(mailbox, i.ConnectionAcquired(generation))
 
     async def _release(
-        self, generation: int, reference: ConnectionReference | None, mailbox: Mailbox[i.SessionInput]
+        self,
+        generation: int,
+        acquisition: _Acquisition | None,
+        reference: ConnectionReference | None,
+        mailbox: Mailbox[i.SessionInput],
     ) -> None:
-        acquisition = self._acquiring.get(generation)
         if acquisition is not None:
-            # A reference that comes in spite of this is released where it comes.
-            acquisition.scope.cancel()
             await acquisition.done.wait()
         if reference is not None:
             with guard(_log_fault):

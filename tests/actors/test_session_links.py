@@ -46,12 +46,14 @@ class Reference:
 
 @attrs.define(eq=False)
 class Source:
-    """Gives what it was made with, or raises it."""
+    """Gives what it was made with, or raises it; not before it may, and then in spite of a cancel."""
 
     outcome: object
+    may: trio.Event = attrs.field(factory=trio.Event)
 
     async def acquire(self, *_: object) -> object:
-        await trio.lowlevel.checkpoint()
+        with trio.CancelScope(shield=True):
+            await self.may.wait()
         if isinstance(self.outcome, Exception):
             raise self.outcome
         return self.outcome
@@ -71,8 +73,10 @@ async def reports(
         def spawn(function: Callable[..., Awaitable[None]], *arguments: object) -> None:
             nursery.start_soon(function, *arguments)
 
-        link = SessionLink(Source(outcome), spawn)
+        source = Source(outcome)
+        link = SessionLink(source, spawn)
         link.acquire(1, a_session(), SCOPE, mailbox)
+        source.may.set()
         await trio.testing.wait_all_tasks_blocked()
         if act is not None:
             act(link, mailbox)
@@ -97,3 +101,37 @@ async def test_giving_it_back_is_told_even_when_that_fails(fails: bool) -> None:
     told = await reports(reference, lambda link, mailbox: link.release(1, mailbox))
     assert told == [i.ConnectionAcquired(1), i.ConnectionReleased(1)]
     assert reference.released == 1
+
+
+async def acquired_while_released(
+    act: Callable[[SessionLink, Mailbox[SessionInput]], None],
+) -> tuple[Reference, list[SessionInput]]:
+    """The connection comes in the step in which it is given up."""
+    reference, mailbox = Reference(), make_mailbox()
+    async with trio.open_nursery() as nursery:
+
+        def spawn(function: Callable[..., Awaitable[None]], *arguments: object) -> None:
+            nursery.start_soon(function, *arguments)
+
+        source = Source(reference)
+        link = SessionLink(source, spawn)
+        link.acquire(1, a_session(), SCOPE, mailbox)
+        await trio.testing.wait_all_tasks_blocked()
+        source.may.set()
+        act(link, mailbox)
+    assert not link.held
+    return reference, mailbox.drain(10)
+
+
+# The scheduler takes the two tasks in any order: each round is another throw.
+@pytest.mark.parametrize("round_number", range(12))
+async def test_a_connection_that_comes_as_it_is_given_up_is_released(round_number: int) -> None:
+    reference, told = await acquired_while_released(lambda link, mailbox: link.release(1, mailbox))
+    assert reference.released == 1
+    assert told == [i.ConnectionReleased(1)]
+
+
+async def test_a_connection_that_comes_as_it_is_forced_is_released() -> None:
+    reference, told = await acquired_while_released(lambda link, _: link.force(1, "cancel"))
+    assert reference.released == 1
+    assert told == []
