@@ -97,7 +97,9 @@ class Subscription:
             if not self._snapshots_due:
                 self._gaps.setdefault(key, _Gap(message))
         elif key not in self._gaps and not self.queue.put_delta(self._prefix, body):
+            # Told at once while there is room: else the row that ends the message would come without a word of it.
             self._gaps[key] = _Gap(message)
+            self._tell_gaps()
 
     def observation(self, body: bytes) -> None:
         """Something never stored: worth nothing later, so it is dropped when there is no room."""

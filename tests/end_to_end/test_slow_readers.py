@@ -26,6 +26,30 @@ def hasty(daemon: Daemon) -> Any:
     return connected(daemon, check_shapes=False, receive_buffer_bytes=RECEIVE_BUFFER_BYTES)
 
 
+def untold_losses(client: Client) -> list[str]:
+    """Messages that ended with more text than this client was sent, without a word that some was lost."""
+    held: dict[str, str] = {}
+    lost: set[str] = set()
+    untold = []
+    for event in client.events():
+        match event["type"]:
+            case "message_delta":
+                held[event["messageId"]] = held.get(event["messageId"], "") + event["text"]
+            case "message_snapshot":
+                held[event["message"]["messageId"]] = text_of(event["message"])
+            case "stream_gap":
+                lost.add(event["messageId"])
+            case "commit":
+                for change in event["changes"]:
+                    row = change["row"]
+                    if change["type"] != "message" or row["status"] == "streaming" or row["kind"] != "text":
+                        continue
+                    whole = row["role"] == "user" or held.get(row["messageId"]) == text_of(row)
+                    if not whole and row["messageId"] not in lost:
+                        untold.append(row["messageId"])
+    return untold
+
+
 async def last_delta(client: Client, count: int) -> None:
     await client.wait(
         lambda: text_length(client) >= count,
@@ -87,6 +111,8 @@ async def test_facts_are_never_lost_they_come_from_the_log(make_daemon: MakeDaem
         assert [e["changes"] for e in slow.events("commit")] == [
             e["changes"] for e in quick.events("commit")
         ], "every fact, once, in order, though most were not sent when they came"
+        for one in (slow, quick):
+            assert untold_losses(one) == []
         again = await talk.say("[[say live again]]")
         await slow.settled(again)
         held = {row["messageId"]: row for row in slow.rows("message")}
