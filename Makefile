@@ -43,7 +43,7 @@ run: $(RUNTIME_STAMP) ## serve on the embedded defaults: SQLite and the built-in
 	@exec $(BIN)/greenroom serve $(ARGUMENTS)
 
 test: $(DEVELOPMENT_STAMP) ## run the tests that need nothing outside this folder
-	@$(BIN)/python -m pytest -q -m "not real_agent" $(ARGUMENTS)
+	@$(BIN)/python -m pytest -q -m "not real_agent" -n auto --dist loadfile $(ARGUMENTS)
 
 test-providers: $(DEVELOPMENT_STAMP) ## run the tests against a real agent (installs it into .cache with npm)
 	@agent="$$($(BIN)/python -m tools.real_agent)" && \

@@ -164,7 +164,7 @@ def test_a_second_signal_stops_at_once_with_nothing_left(user):
 def test_a_hangup_does_not_end_the_daemon(user):
     daemon, _ = user.serve()
     daemon.signal(signal.SIGHUP)
-    assert poll_until(lambda: "SIGHUP" in daemon.err, SECONDS)
+    assert poll_until(lambda: "tokens read again" in daemon.err, SECONDS)
     assert user.do("sessions").code == 0
 
 
