@@ -85,7 +85,7 @@ class Subscription:
         self._head = commit_seq
         if not self.live:
             return
-        if self.queue.put_fact(self._prefix, body):
+        if self._tell_gaps() and self.queue.put_fact(self._prefix, body):
             self.cursor = commit_seq
         else:
             self.live = False
@@ -94,8 +94,7 @@ class Subscription:
         """More text of a streaming message, unless this client has lost some of it already."""
         key = _message_key(message)
         if not self.live:
-            if not self._snapshots_due:
-                self._gaps.setdefault(key, _Gap(message))
+            self._gaps.setdefault(key, _Gap(message))
         elif key not in self._gaps and not self.queue.put_delta(self._prefix, body):
             # Told at once while there is room: else the row that ends the message would come without a word of it.
             self._gaps[key] = _Gap(message)
@@ -117,7 +116,8 @@ class Subscription:
 
     def catch_up(self) -> None:
         """There is room: read on in the log, and go live when its end is reached. One step, never waits."""
-        self._tell_gaps()
+        if not self._tell_gaps():
+            return
         while not self.live:
             page = self.reader.log_after(self.cursor, self._head, REPLAY_BYTES_A_READ)
             if page is None:
@@ -157,13 +157,15 @@ class Subscription:
         self._snapshots_due = False
         for message in self.tails.streaming():
             session = SessionId(message.agent_session_id)
+            if _message_key(message) in self._gaps:
+                continue  # it gets its snapshot when its gap is filled
             if self.workspace_id in ("*", message.workspace_id) and self.filter.takes_deltas(
                 session, session
             ):
                 self._snapshot(message)
 
-    def _tell_gaps(self) -> None:
-        """Say once that text was lost, before anything that came later is sent."""
+    def _tell_gaps(self) -> bool:
+        """Say once that text was lost, before anything that came later is sent. False when there is no room for it."""
         for (key, message_id), gap in self._gaps.items():
             if not gap.told:
                 lost = events.StreamGap(
@@ -172,6 +174,9 @@ class Subscription:
                     message_id=message_id,
                 )
                 gap.told = self.queue.put_fact(self._prefix, encode_event(lost))
+                if not gap.told:
+                    return False
+        return True
 
     def _fill_gaps(self) -> None:
         """Snapshots of what still streams; what has ended was made good by its row."""

@@ -1,0 +1,244 @@
+"""A subscription whose client is too slow: what is lost is said where it is lost, and facts never are."""
+
+import json
+from typing import Any
+
+import attrs
+import pytest
+
+from runtime.actors.tails import TailRegistry
+from runtime.api.outbound_queue import OutboundQueue
+from runtime.api.subscription import Subscription, SubscriptionFilter
+from runtime.lifecycle.live_tail import TailLimits
+from store.canonical.identifiers import MessageId, SessionId, SessionKey, WorkspaceId
+from store.canonical.message import Message
+from store.port import LoggedCommit
+
+KEY = SessionKey(WorkspaceId("w"), SessionId("s"))
+QUEUE_BYTES = 4000
+
+
+def a_message(name: str) -> Message:
+    return Message(
+        workspace_id=KEY.workspace_id,
+        agent_session_id=KEY.agent_session_id,
+        message_id=MessageId(name),
+        sequence=1,
+        version=1,
+        role="assistant",
+        kind="text",
+        status="streaming",
+        delta_seq=0,
+        created_at=0,
+    )
+
+
+def body(kind: str, size: int = 100, **members: Any) -> bytes:
+    """The rest of an event's frame, padded to about that size."""
+    event = {"type": kind, **members}
+    event["padding"] = "." * max(0, size - len(json.dumps(event)) - 20)
+    return json.dumps(event, separators=(",", ":")).encode()[1:] + b"}"
+
+
+@attrs.define(eq=False)
+class Stage:
+    """A subscription on a small queue, the log behind it, and its client, who reads when told to."""
+
+    commits: list[LoggedCommit] = attrs.field(factory=list)
+    oldest: int = 0
+    queue: OutboundQueue = attrs.field(factory=lambda: OutboundQueue(QUEUE_BYTES))
+    tails: TailRegistry = attrs.field(factory=lambda: TailRegistry(TailLimits()))
+    subscription: Subscription = attrs.field(init=False)
+    _unparsed: bytes = b""
+
+    def __attrs_post_init__(self) -> None:
+        self.subscription = Subscription(1, "w", SubscriptionFilter(), self.queue, self, self.tails, cursor=0)
+        self.queue.on_drained(self.subscription.catch_up)
+
+    def log_after(self, commit_seq: int, upto: int, bytes_max: int) -> tuple[LoggedCommit, ...] | None:
+        if commit_seq < self.oldest:
+            return None
+        return tuple(c for c in self.commits if commit_seq < c.commit_seq <= upto)[:3]
+
+    def log(self, commit_seq: int, size: int = 100) -> bytes:
+        """A commit in the log; its body."""
+        content = body("commit", size, commitSeq=commit_seq)
+        root = KEY.agent_session_id
+        self.commits.append(LoggedCommit(commit_seq, KEY.workspace_id, root, root, content))
+        return content
+
+    def commit(self, commit_seq: int, size: int = 100) -> None:
+        self.subscription.commit(commit_seq, self.log(commit_seq, size))
+
+    def open(self, name: str) -> Message:
+        message = a_message(name)
+        self.tails.of(KEY).open(message)
+        return message
+
+    def stream(self, message: Message, size: int) -> None:
+        """More text, as the session publishes it."""
+        for delta in self.tails.of(KEY).append(message.message_id, "x" * size):
+            content = body("message_delta", size, messageId=message.message_id, deltaSeq=delta.delta_seq)
+            self.subscription.delta(message, content)
+
+    def end(self, message: Message) -> None:
+        self.tails.of(KEY).close(message.message_id)
+
+    def read(self, bytes_max: int = 1 << 20) -> list[str]:
+        """What the client reads, in short: `c7` a commit, `d:m.0` a delta, `gap:m`, `snap:m.3`, `resync7`."""
+        taken = b"".join(self.queue.take(bytes_max))
+        self.queue.written(len(taken))
+        self._unparsed += taken
+        told = []
+        while self._unparsed:
+            size, start = self._unparsed[1], 2
+            if size == 126:
+                size, start = int.from_bytes(self._unparsed[2:4], "big"), 4
+            event = json.loads(self._unparsed[start : start + size])["params"]
+            self._unparsed = self._unparsed[start + size :]
+            told.append(short(event))
+        return told
+
+    def read_all(self) -> list[str]:
+        """Until nothing more comes."""
+        told = []
+        for _ in range(100):
+            told += self.read()
+        return told
+
+
+def short(event: dict[str, Any]) -> str:
+    match event["type"]:
+        case "message_delta":
+            return f"d:{event['messageId']}.{event['deltaSeq']}"
+        case "stream_gap":
+            return f"gap:{event['messageId']}"
+        case "message_snapshot":
+            return f"snap:{event['message']['messageId']}.{event['message']['deltaSeq']}"
+        case "commit":
+            return f"c{event['commitSeq']}"
+        case other:
+            return f"{other}{event['commitSeq']}"
+
+
+@pytest.fixture
+def stage() -> Stage:
+    one = Stage()
+    one.subscription.begin(0)
+    return one
+
+
+def test_who_keeps_up_gets_everything_as_it_comes(stage: Stage) -> None:
+    message = stage.open("m")
+    stage.commit(1)
+    stage.stream(message, 500)
+    stage.stream(message, 500)
+    stage.end(message)
+    stage.commit(2)
+    assert stage.read() == ["c1", "d:m.0", "d:m.1", "c2"]
+
+
+def test_lost_text_is_said_at_once_and_made_good_by_a_snapshot(stage: Stage) -> None:
+    message = stage.open("m")
+    stage.commit(1)
+    for _ in range(5):
+        stage.stream(message, 700)
+    assert stage.read() == ["c1", "d:m.0", "d:m.1", "gap:m"]
+    assert stage.read() == ["snap:m.5"]
+    stage.stream(message, 100)
+    assert stage.read() == ["d:m.5"]
+
+
+def test_the_row_that_ends_a_message_never_hides_that_text_was_lost(stage: Stage) -> None:
+    message = stage.open("m")
+    stage.commit(1)
+    for _ in range(5):
+        stage.stream(message, 700)
+    stage.end(message)
+    stage.commit(2)
+    told = stage.read_all()
+    assert told.index("gap:m") < told.index("c2")
+    assert [event for event in told if event.startswith("snap")] == [], "its row makes it good"
+
+
+def test_facts_beyond_the_bound_come_from_the_log_once_and_in_order(stage: Stage) -> None:
+    for number in range(1, 40):
+        stage.commit(number, 700)
+    assert not stage.subscription.live
+    assert stage.queue.bytes_queued <= QUEUE_BYTES
+    assert stage.read_all() == [f"c{number}" for number in range(1, 40)]
+    assert stage.subscription.live
+    stage.commit(40)
+    assert stage.read() == ["c40"]
+
+
+def test_text_lost_while_behind_is_told_before_the_facts_that_follow(stage: Stage) -> None:
+    for number in range(1, 10):
+        stage.commit(number, 700)
+    assert not stage.subscription.live
+    message = stage.open("m")
+    stage.commit(10)
+    stage.stream(message, 500)
+    stage.end(message)
+    stage.commit(11)
+    told = stage.read_all()
+    assert [event for event in told if event.startswith("c")] == [f"c{number}" for number in range(1, 12)]
+    assert told.index("gap:m") < told.index("c11")
+    assert told.count("gap:m") == 1
+
+
+def test_text_that_comes_while_a_replay_is_under_way_is_lost_with_a_word_and_one_snapshot() -> None:
+    stage = Stage()
+    for number in range(1, 20):
+        stage.log(number, 700)
+    old, new = stage.open("old"), stage.open("new")
+    stage.tails.of(KEY).append(old.message_id, "x" * 10)
+    stage.subscription.begin(19)
+    assert not stage.subscription.live
+    stage.commit(20)
+    stage.stream(new, 500)
+    told = stage.read_all()
+    assert [event for event in told if event.startswith("c")] == [f"c{number}" for number in range(1, 21)]
+    assert sorted(event for event in told if event.startswith("snap")) == ["snap:new.1", "snap:old.1"]
+    assert told.index("gap:new") < told.index("snap:new.1")
+    assert "gap:old" not in told, "of that one nothing was sent yet"
+
+
+def test_a_log_that_no_longer_reaches_back_is_a_resync(stage: Stage) -> None:
+    for number in range(1, 20):
+        stage.commit(number, 700)
+    message = stage.open("m")
+    stage.oldest = 15
+    told = stage.read_all()
+    assert told[-2:] == ["resync19", "snap:m.0"]
+    assert stage.subscription.live
+    stage.stream(message, 10)
+    stage.commit(20)
+    assert stage.read() == ["d:m.0", "c20"]
+
+
+def test_memory_is_bounded_whatever_comes_and_nothing_is_told_twice(stage: Stage) -> None:
+    message = stage.open("m")
+    told = []
+    for number in range(1, 200):
+        stage.commit(number, 50 + number * 7 % 900)
+        stage.stream(message, 10 + number * 13 % 700)
+        assert stage.queue.bytes_queued <= QUEUE_BYTES + 1000
+        if number % 7 == 0:
+            told += stage.read(1500)
+    stage.end(message)
+    stage.commit(200)
+    told += stage.read_all()
+    assert [event for event in told if event.startswith("c")] == [f"c{number}" for number in range(1, 201)]
+    held: int | None = 0
+    for event in told:
+        kind, _, place = event.partition(":m")
+        number = int(place.removeprefix(".") or 0)
+        if kind == "gap":
+            assert held is not None, "a gap is told once"
+            held = None
+        elif kind == "snap":
+            held = number
+        elif kind == "d":
+            assert held == number, "deltas follow one another, or a snapshot"
+            held = number + 1
