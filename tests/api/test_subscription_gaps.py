@@ -204,6 +204,37 @@ def test_text_that_comes_while_a_replay_is_under_way_is_lost_with_a_word_and_one
     assert "gap:old" not in told, "of that one nothing was sent yet"
 
 
+def test_text_that_comes_and_ends_while_a_replay_is_under_way_is_lost_with_a_word() -> None:
+    stage = Stage()
+    for number in range(1, 20):
+        stage.log(number, 700)
+    stage.subscription.begin(19)
+    message = stage.open("m")
+    stage.commit(20)
+    stage.stream(message, 500)
+    stage.end(message)
+    stage.commit(21)
+    told = stage.read_all()
+    assert told.index("gap:m") < told.index("c21"), "or the client would miss text without knowing it"
+    assert told.count("gap:m") == 1
+
+
+def test_a_small_fact_does_not_overtake_the_word_that_found_no_room(stage: Stage) -> None:
+    message = stage.open("m")
+    number = 0
+    while QUEUE_BYTES - stage.queue.bytes_queued > 120:
+        number += 1
+        stage.commit(number, min(700, QUEUE_BYTES - stage.queue.bytes_queued - 90))
+    assert stage.subscription.live
+    stage.stream(message, 500)
+    told = stage.read(1)
+    assert stage.queue.bytes_queued > QUEUE_BYTES / 2, "some room, and nobody was called for it yet"
+    stage.end(message)
+    stage.commit(number + 1)
+    told += stage.read_all()
+    assert told.index("gap:m") < told.index(f"c{number + 1}")
+
+
 def test_a_log_that_no_longer_reaches_back_is_a_resync(stage: Stage) -> None:
     for number in range(1, 20):
         stage.commit(number, 700)
