@@ -17,7 +17,7 @@ from runtime.lifecycle.live_tail import TailLimits
 from runtime.lifecycle.state import Policy
 from runtime.refusal import Refusal
 from store.canonical.change import NotCommitted, Unit, UnitOutcome
-from store.canonical.identifiers import SessionKey, TurnId
+from store.canonical.identifiers import TurnId
 from store.canonical.message import TextBlock
 from store.open import Store
 from store.port import StoreWriter
@@ -117,7 +117,7 @@ async def test_session_that_cannot_be_loaded_is_set_aside_at_once_and_comes_back
     actor, activities = stage(store)
     await actor.start()
     assert await ask(actor) == ["session.quarantined"]
-    assert activities.quarantined() == (SessionKey("w", "a"),)
+    assert activities.quarantined() == (KEY,)
     assert actor.may_passivate(), "a command is not waited for"
 
     spoil(store, "UPDATE sessions SET settings = '{}'")
@@ -133,7 +133,7 @@ async def test_session_in_quarantine_stays_until_the_daemon_stops(store: Store) 
     actor, activities = stage(store)
     quarantined = SessionActor(actor._cell, actor._services, quarantined=True)
     await quarantined.start()
-    assert activities.quarantined() == (SessionKey("w", "a"),)
+    assert activities.quarantined() == (KEY,)
     assert not quarantined.may_passivate()
     quarantined.receive(i.Shutdown())
     await quarantined.flush()
