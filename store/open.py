@@ -16,7 +16,7 @@ from store.checksums import SYSTEM_LAYER
 from store.commit_log import LogLimits
 from store.committer import Committer
 from store.connection import check_whole, is_summed, open_for_reading, open_for_writing
-from store.errors import StoreFull, StoreUnavailable, translated
+from store.errors import StoreDamaged, StoreFull, StoreUnavailable, translated
 from store.files import DatabaseFiles
 from store.inline_writer import InlineWriter
 from store.migrations import Migration, migrate, shipped_migrations
@@ -114,9 +114,11 @@ def open_store(files: DatabaseFiles, options: StoreOptions) -> Store:
     the last complete migration.
     """
     path = files.database
+    _refuse_a_log_alone(files)
     unclean_end = _renew_wal(files)
     connection = open_for_writing(path, options.base_layer)
     try:
+        files.sync_folder()  # before anything is in the log: the name of a new file is durable first
         check_whole(connection, path)
         copy = migrate(connection, files, options.migrations)
         _give_identity(connection, options)
@@ -132,6 +134,15 @@ def open_store(files: DatabaseFiles, options: StoreOptions) -> Store:
     except BaseException:
         connection.close(True)
         raise
+
+
+def _refuse_a_log_alone(files: DatabaseFiles) -> None:
+    """SQLite would take a missing or emptied file for a new one and begin its log anew: all that is left would go."""
+    sizes = files.sizes()
+    if sizes.wal > 0 and sizes.database == 0:
+        raise StoreDamaged(
+            files.database, "its write-ahead log is there, the file itself is missing or empty"
+        )
 
 
 def _renew_wal(files: DatabaseFiles) -> bool:

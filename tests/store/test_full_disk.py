@@ -229,6 +229,7 @@ def test_a_unit_refused_by_a_full_disk_is_not_there_after_a_kill_either(kind):
 def test_a_log_that_cannot_be_copied_is_left_untouched(tmp_path: Path, monkeypatch):
     files = LocalFiles(tmp_path / DATABASE_FILE_NAME, 0)
     wal = tmp_path / f"{DATABASE_FILE_NAME}-wal"
+    files.database.write_bytes(b"pages")
     wal.write_bytes(b"frames")
 
     def refuse(_: int) -> None:
@@ -237,5 +238,5 @@ def test_a_log_that_cannot_be_copied_is_left_untouched(tmp_path: Path, monkeypat
     monkeypatch.setattr(os, "fsync", refuse)
     with pytest.raises(StoreUnavailable, match="Input/output error"):
         open_store(files, options())
-    assert [file.name for file in tmp_path.iterdir()] == [wal.name]
-    assert wal.read_bytes() == b"frames"
+    assert sorted(file.name for file in tmp_path.iterdir()) == [files.database.name, wal.name]
+    assert (files.database.read_bytes(), wal.read_bytes()) == (b"pages", b"frames")

@@ -109,6 +109,25 @@ def test_a_file_cut_short_is_damaged(filled: Path, size: int):
         open_in(filled.parent)
 
 
+@pytest.mark.parametrize("empty", [False, True], ids=["missing", "empty"])
+def test_a_log_without_its_file_is_damage_and_left_as_it_is(tmp_path: Path, empty: bool):
+    """All of a young store may stand in its log alone."""
+    live = tmp_path / "live"
+    live.mkdir()
+    store = open_in(live)
+    written(store, unit("a", session_row("a")))
+    folder = crash_copy(live, tmp_path / "left")
+    (folder / DATABASE_FILE_NAME).unlink()
+    if empty:
+        (folder / DATABASE_FILE_NAME).touch()
+    log = (folder / f"{DATABASE_FILE_NAME}-wal").read_bytes()
+    assert log
+    with pytest.raises(StoreDamaged, match="missing or empty"):
+        open_in(folder)
+    assert (folder / f"{DATABASE_FILE_NAME}-wal").read_bytes() == log
+    store.close()
+
+
 def test_a_page_that_rots_while_the_store_is_open_concerns_who_reads_it(tmp_path: Path):
     store = open_in(tmp_path)
     text = "rotten" * 2_000
