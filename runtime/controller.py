@@ -175,6 +175,7 @@ class Controller:
             targets=self.targets,
             directories=ports.directories,
             clock=ports.clock,
+            runtime_of=self.activities.runtime,
             sessions_max=limits.max_sessions,
             deadline_seconds=limits.lifecycle_timeout_seconds,
         )

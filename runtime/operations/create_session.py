@@ -4,7 +4,7 @@ Owns what must be known about the world before a Session exists: submit id, sess
 directory. What the Session then does is its own machine's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import attrs
@@ -19,7 +19,7 @@ from runtime.refusal import Refusal
 from store.canonical.claim import SubmitClaim
 from store.canonical.common import Settings, SettingSource
 from store.canonical.identifiers import SessionKey, TargetId
-from store.canonical.session import Session
+from store.canonical.session import Session, SessionRuntime
 from store.port import StoreReader
 from supervisor.lifecycle_locks import LifecycleIdentity, LifecycleLocks
 
@@ -86,6 +86,8 @@ class CreateOperation:
     targets: SessionTargets
     directories: WorkDirectories
     clock: WallClock
+    runtime_of: Callable[[SessionKey], SessionRuntime]
+    """The live observation that is laid over a Session row."""
     sessions_max: int
     deadline_seconds: float
     _admitted: set[WatchedSink] = attrs.field(factory=set, init=False)
@@ -121,7 +123,8 @@ class CreateOperation:
             sink.refuse(Refusal("submit.conflict"))
             return True
         turn = self.reader.turn(known.session_key, known.turn_id).value if known.turn_id else None
-        sink.deliver(SessionReply(read.value, turn), read.commit_seq)
+        session = attrs.evolve(read.value, runtime=self.runtime_of(known.session_key))
+        sink.deliver(SessionReply(session, turn), read.commit_seq)
         return True
 
     def _refusal(self, new: NewSession) -> Refusal | None:

@@ -126,6 +126,7 @@ async def test_repeating_it_shows_the_same_session_as_it_stands(
     assert repeated["turn"] == settled
     assert repeated["session"]["agentSessionId"] == created["session"]["agentSessionId"]
     assert repeated["session"]["activeTurnId"] is None
+    assert repeated["session"]["runtime"]["state"] == "live"
     assert (daemon.folder / "logged.jsonl").read_text().count("once only") == 1
 
 
