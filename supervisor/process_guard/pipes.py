@@ -47,8 +47,12 @@ class PipeSink(_PipeEnd):
     _broken = False
 
     async def write(self, data: bytes) -> None:
-        """See `ByteSink.write`. A write cancelled before its first attempt leaves the sink whole."""
-        await trio.lowlevel.checkpoint_if_cancelled()
+        """See `ByteSink.write`. A write cancelled before its first attempt leaves the sink whole.
+
+        Returns in the step of its last byte: the child may answer at once, and whoever writes has to be told that
+        the bytes are out before anybody reads that answer.
+        """
+        await trio.lowlevel.checkpoint()
         self._check_usable()
         if self._broken:
             raise trio.BrokenResourceError("an earlier write failed or was cut short")
@@ -62,7 +66,6 @@ class PipeSink(_PipeEnd):
             raise trio.BrokenResourceError(f"write to the child failed: {fault}") from fault
         finally:
             self._busy = False
-        await trio.lowlevel.cancel_shielded_checkpoint()
 
     async def _write_all(self, rest: memoryview) -> None:
         while rest:
