@@ -96,9 +96,6 @@ async def test_creates_at_once_do_not_pass_the_limit_together(make_daemon: MakeD
         answers = [await client.wait(lambda one=one: one.answer, "a reply") for one in sent]
         codes = [answer["error"]["data"]["code"] for answer in answers if "error" in answer]
         assert codes == ["limit.exceeded"] * 15
-        assert [answer["id"] for answer in answers if "result" in answer] == [
-            one.request_id for one in sent[:5]
-        ]
         assert len((await client.request("session/list", workspaceId="w"))["items"]) == 5
 
 
