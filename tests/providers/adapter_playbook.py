@@ -12,7 +12,10 @@ from runtime.providers.acp.adapter import AcpDescriptor
 from runtime.providers.normalized import (
     AnswerDelivered,
     AnswerFailed,
+    CancelRefused,
     ConnectionLost,
+    GuideAccepted,
+    GuideRefused,
     InteractionRequested,
     InteractionWithdrawn,
     ItemEnded,
@@ -27,7 +30,9 @@ from runtime.providers.normalized import (
     ToolOutputChunk,
     TurnAccepted,
     TurnEnded,
+    TurnReconciled,
     TurnRejected,
+    TurnStartedByProvider,
     UsageReported,
 )
 from runtime.providers.port import (
@@ -202,7 +207,10 @@ def _fields(value: object) -> str:
 _EVENTS = (
     AnswerDelivered,
     AnswerFailed,
+    CancelRefused,
     ConnectionLost,
+    GuideAccepted,
+    GuideRefused,
     InteractionRequested,
     InteractionWithdrawn,
     ItemEnded,
@@ -216,7 +224,9 @@ _EVENTS = (
     ToolOutputChunk,
     TurnAccepted,
     TurnEnded,
+    TurnReconciled,
     TurnRejected,
+    TurnStartedByProvider,
     UsageReported,
 )
 
@@ -259,13 +269,15 @@ class Witness:
             case ThreadOpened():
                 assert scope not in self.open_threads
                 self.open_threads.add(scope)
-            case ThreadOpenFailed() | TitleReported():
+            case ThreadOpenFailed():
+                self.open_threads.discard(scope)
+            case TitleReported() | TurnReconciled() | GuideAccepted() | GuideRefused():
                 pass
             case ConnectionLost():
                 self.lost.add(scope)
             case UsageReported():
                 assert scope in self.open_threads
-            case TurnAccepted():
+            case TurnAccepted() | TurnStartedByProvider():
                 assert scope not in self.accepted, "accepted while another turn is open"
                 assert (scope, event.turn_id) not in self.over, "accepted after its end"
                 self.accepted[scope] = event.turn_id
@@ -293,7 +305,8 @@ class Witness:
             case InteractionRequested():
                 key = (scope, event.turn_id, event.request_id)
                 assert key not in self.pending
-                assert len({option.option_id for option in event.options}) == len(event.options) > 0
+                assert len({option.option_id for option in event.options}) == len(event.options)
+                assert event.options or event.kind == "question"
                 self.pending.add(key)
             case InteractionWithdrawn() | AnswerDelivered():
                 self.pending.remove((scope, event.turn_id, event.request_id))

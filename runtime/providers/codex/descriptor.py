@@ -1,0 +1,22 @@
+"""The Codex family as the registry knows it, without a process."""
+
+import attrs
+
+from runtime.providers.codex.adapter import CodexAdapter
+from runtime.providers.codex.settings import DESCRIPTIONS
+from runtime.providers.port import AdapterLimits, SettingDescription
+
+
+@attrs.frozen
+class CodexDescriptor:
+    """Implements `ProviderDescriptor`."""
+
+    client_version: str = "0"
+    """Our version, as Codex is told it."""
+    key: str = "codex"
+    sessions_per_connection: int = 16
+    settings: tuple[SettingDescription, ...] = DESCRIPTIONS
+
+    def adapter(self, limits: AdapterLimits) -> CodexAdapter:
+        """A fresh adapter for a fresh connection."""
+        return CodexAdapter(limits, self.client_version)
