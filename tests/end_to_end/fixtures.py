@@ -52,7 +52,7 @@ def shared_settings(folder: Path) -> dict[str, Any]:
         "limits": {"cancelGraceSeconds": CANCEL_GRACE_SECONDS, "checkpointSeconds": 0.5},
         "targets": [
             agent("logged", folder),
-            agent("slow", folder, DEMO_STARTUP_MS="1500"),
+            agent("slow", folder, DEMO_STARTUP_MS="1000"),
             agent("deaf", folder, DEMO_NO_INITIALIZE="1"),
             agent("sign-in", folder, DEMO_NEEDS_SIGN_IN="1"),
             agent("forgetful", folder, DEMO_NO_LOAD="1"),
