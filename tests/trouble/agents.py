@@ -27,10 +27,12 @@ FOREIGN_ENVIRONMENT = {
 }
 """What the daemon is started with by an agent: a few marks of that agent, a few secrets, and little of use (FC-51)."""
 ODD_FAULTS = (
+    "floods before it shakes hands",
     "wrong version",
     "refuses to shake hands",
     "shakes hands with nothing",
     "opens nothing",
+    "ends when asked to open",
     "opens without a name",
     "ends without a newline",
     "ends in the middle of a frame",

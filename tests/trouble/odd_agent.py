@@ -20,6 +20,9 @@ def say(text: str) -> None:
 
 def initialize(request_id: object) -> None:
     match FAULT:
+        case "floods before it shakes hands":
+            for _ in range(2000):
+                os.write(1, b"noise\n")
         case "wrong version":
             write({"id": request_id, "result": {"protocolVersion": 7}})
         case "refuses to shake hands":
@@ -39,6 +42,8 @@ def new_session(request_id: object) -> None:
     match FAULT:
         case "opens nothing":
             return
+        case "ends when asked to open":
+            os._exit(3)
         case "opens without a name":
             write({"id": request_id, "result": {}})
         case _:

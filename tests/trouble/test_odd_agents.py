@@ -14,10 +14,12 @@ from tests.trouble.agents import agent_of, gone
 from tests.trouble.beside import takes_prompts, undisturbed
 
 ENDS = {
+    "floods before it shakes hands": ("failed", "provider.protocol", "not_dispatched"),
     "wrong version": ("failed", "provider.protocol", "not_dispatched"),
     "refuses to shake hands": ("failed", "provider.protocol", "not_dispatched"),
     "shakes hands with nothing": ("failed", "provider.protocol", "not_dispatched"),
     "opens nothing": ("failed", "provider.timeout", "not_dispatched"),
+    "ends when asked to open": ("failed", "provider.lost", "not_dispatched"),
     "opens without a name": ("failed", "provider.protocol", "not_dispatched"),
     "ends without a newline": ("completed", None, "accepted"),
     "ends in the middle of a frame": ("failed", "provider.lost", "accepted"),
