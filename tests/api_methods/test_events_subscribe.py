@@ -358,7 +358,9 @@ async def test_what_is_wrong_with_it_is_named(
 async def test_of_what_has_ended_there_is_no_snapshot(
     client: Client, connect: Connect, workspace: str
 ) -> None:
-    talk = await start(client, workspace, "[[say x]] [[tool a output=b]] [[plan a;b]] [[tool c status=pending]]")
+    talk = await start(
+        client, workspace, "[[say x]] [[tool a output=b]] [[plan a;b]] [[tool c status=pending]]"
+    )
     await client.settled(talk.turn)
     async with connect() as late:
         await late.subscribe(workspace)

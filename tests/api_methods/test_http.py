@@ -9,14 +9,7 @@ import pytest
 import trio
 
 from tests.end_to_end.daemon import Daemon
-from tests.end_to_end.fixtures import token_of
-
-UPGRADE = {
-    "Upgrade": "websocket",
-    "Connection": "Upgrade",
-    "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
-}
+from tests.end_to_end.fixtures import UPGRADE, token_of
 
 
 async def ask(

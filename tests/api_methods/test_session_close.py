@@ -83,6 +83,7 @@ async def test_closing_while_the_agent_starts_leaves_no_process(
 
 
 @pytest.mark.case("FC-59")
+@pytest.mark.rule("RT-045")
 async def test_a_dead_process_is_noticed_and_closing_works(
     client: Client, workspace: str, daemon: Daemon
 ) -> None:

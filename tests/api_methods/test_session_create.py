@@ -348,7 +348,29 @@ async def test_a_token_with_roots_works_below_them_alone(
 # --- what comes after the acknowledgement ---------------------------------------------------------------------------
 
 
-@pytest.mark.rule("RT-030", "RT-032", "RT-036")
+@pytest.mark.rule("RT-047", "RT-048", "RT-049")
+async def test_a_title_of_the_user_is_never_replaced_and_the_providers_fills_an_empty_place(
+    client: Client, workspace: str
+) -> None:
+    prompt = "[[title Theirs]] [[say x]] [[title Theirs again]]"
+    mine = await start(client, workspace, prompt, title="Mine", clientSubmitId="a")
+    theirs = await start(client, workspace, prompt, clientSubmitId="b")
+    for talk in (mine, theirs):
+        await client.settled(talk.turn)
+    shown = {
+        talk.session_id: {
+            (row["title"], row["titleSource"])
+            for row in client.rows("session", agentSessionId=talk.session_id)
+        }
+        for talk in (mine, theirs)
+    }
+    assert shown[mine.session_id] == {("Mine", "user")}
+    assert shown[theirs.session_id] <= {(None, "none"), ("Theirs", "provider"), ("Theirs again", "provider")}
+    detail = await client.request("session/get", **theirs.key)
+    assert (detail["session"]["title"], detail["session"]["titleSource"]) == ("Theirs again", "provider")
+
+
+@pytest.mark.rule("RT-030", "RT-032", "RT-033", "RT-036")
 @pytest.mark.parametrize(
     ("target", "code", "delivery"),
     [

@@ -1,5 +1,6 @@
 """`session/send`: one turn at a time, named at once, started once, whatever the client repeats."""
 
+import json
 from itertools import groupby
 
 import pytest
@@ -79,6 +80,30 @@ async def test_two_prompts_in_one_breath_start_one_turn(client: Client, workspac
     }
     await client.settled(first)
     assert await talk.texts() == ["one"]
+
+
+@pytest.mark.case("FC-22")
+async def test_prompts_during_a_turn_and_its_stop_stay_with_the_client_and_run_once_in_its_order(
+    client: Client, workspace: str, daemon: Daemon
+) -> None:
+    talk = await start(client, workspace, "[[say first]] [[cancel-late 100]] [[hang]]", target="logged")
+    await client.event("message_delta")
+    prompts = {name: f"[[say {workspace} {name}]]" for name in ("one", "two", "three")}
+    for name, prompt in list(prompts.items())[:2]:
+        refused = await client.refused("session/send", **talk.key, clientSubmitId=name, content=text(prompt))
+        assert (refused["code"], refused["delivery"]) == ("session.busy", "not_dispatched")
+    await client.request("turn/cancel", **talk.key, turnId=talk.turn["turnId"])
+    refused = await client.refused(
+        "session/send", **talk.key, clientSubmitId="three", content=text(prompts["three"])
+    )
+    assert refused["code"] == "session.busy", "a turn that is stopping still runs"
+    assert (await client.settled(talk.turn))["outcome"] == "canceled"
+    assert (await client.request("turn/list", **talk.key))["items"][1:] == [], "a Stop starts nothing"
+    for name, prompt in prompts.items():
+        assert (await client.settled(await talk.send(prompt, name)))["outcome"] == "completed"
+    assert await talk.texts() == ["first", *(f"{workspace} {name}" for name in prompts)]
+    told = (daemon.folder / "logged.jsonl").read_text()
+    assert [told.count(json.dumps(prompt)) for prompt in prompts.values()] == [1, 1, 1]
 
 
 @pytest.mark.rule("RT-037", "RT-032")

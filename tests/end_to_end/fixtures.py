@@ -25,6 +25,13 @@ TOKENS = {
     "rooted": {"scope": "control", "roots": ["ROOT"]},
 }
 """Further tokens of the shared daemon; `ROOT` is a folder below its own."""
+UPGRADE = {
+    "Upgrade": "websocket",
+    "Connection": "Upgrade",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+}
+"""The headers with which a client asks for the WebSocket."""
 _numbers = count(1)
 
 
