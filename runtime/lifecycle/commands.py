@@ -107,7 +107,8 @@ def resume(step: Step, command: i.ResumeSession) -> None:
 
 
 def close(step: Step, command: i.CloseSession) -> None:
-    """End a running turn first, then the runtime; idempotent, and no delete (FC-59)."""
+    """End a running turn first, then the runtime; idempotent, and no delete (FC-59). A start under way is given up."""
+    settlement.refuse_resumers(step, Refusal("provider.lost"))
     step.change(closers=(*step.state.closers, command.reply))
     if step.state.turn is not None:
         settlement.request_cancel(step, step.state.turn)

@@ -108,7 +108,7 @@ def shutdown(step: Step) -> None:
     """The daemon stops: nothing new starts, a running turn is interrupted, the runtime released (RT-144)."""
     step.change(stopping=True)
     _interrupt(step, Settlement("interrupted"))
-    _refuse_resumers(step, Refusal("shutdown.in_progress"))
+    settlement.refuse_resumers(step, Refusal("shutdown.in_progress"))
     if step.state.link.phase != "absent":
         settlement.release(step)
 
@@ -169,12 +169,6 @@ def _answer_closers(step: Step) -> None:
     if step.state.closers:
         step.do(*(fx.ReplySession(reply, step.state.session) for reply in step.state.closers))
         step.change(closers=())
-
-
-def _refuse_resumers(step: Step, refusal: Refusal) -> None:
-    for reply in step.state.resumers:
-        step.do(fx.Refuse(reply, refusal))
-    step.change(resumers=())
 
 
 def _interrupt(step: Step, how: Settlement) -> None:

@@ -56,9 +56,7 @@ def from_provider(step: Step, given: i.FromProvider) -> None:
 
 def start_failed(step: Step, error: TurnError) -> None:
     """Whoever needed the runtime is told why there is none; a turn that was never dispatched failed with it."""
-    for reply in step.state.resumers:
-        step.do(fx.Refuse(reply, Refusal(error.code, retry_after_ms=error.retry_after_ms)))
-    step.change(resumers=())
+    settlement.refuse_resumers(step, Refusal(error.code, retry_after_ms=error.retry_after_ms))
     settlement.settle(step, Settlement("failed", error=error))
 
 

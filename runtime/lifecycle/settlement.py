@@ -98,6 +98,13 @@ def forget_responders(step: Step, key: InteractionKey) -> None:
     step.do(fx.DisarmTimer(Timer("respond", turn_id=key[0], request_id=key[1])))
 
 
+def refuse_resumers(step: Step, refusal: Refusal) -> None:
+    """Tell everybody who waits for the session to become live why it does not."""
+    for reply in step.state.resumers:
+        step.do(fx.Refuse(reply, refusal))
+    step.change(resumers=())
+
+
 def release(step: Step) -> None:
     """Give the connection back; what it still says is late."""
     closing = step.state.link.after("release")

@@ -1,5 +1,7 @@
 """Resume and close: operations on a Session's runtime, ordered by its lifecycle lock (`architecture rule 5`)."""
 
+from contextlib import AbstractAsyncContextManager
+
 import attrs
 
 from runtime.actors.session import SessionDirectory
@@ -19,19 +21,24 @@ class SessionRuntimeOperations:
     deadline_seconds: float
 
     async def resume(self, key: SessionKey, fresh: bool, mark: PlaceMark, sink: WatchedSink) -> None:
-        """Answered once the provider holds the conversation, or with why it does not."""
-        await self._tell(key, ResumeSession(sink, fresh), f"resume session {key}", mark, sink)
+        """Answered once the provider holds the conversation, or with why it does not.
+
+        The lock is held only while the command is given: a start that hangs must not keep a close waiting (FC-59).
+        """
+        async with self._held(key, f"resume session {key}"):
+            self._tell(key, ResumeSession(sink, fresh), mark)
 
     async def close(self, key: SessionKey, mark: PlaceMark, sink: WatchedSink) -> None:
-        """Answered once the runtime is gone; a turn that runs is ended first."""
-        await self._tell(key, CloseSession(sink), f"close session {key}", mark, sink)
-
-    async def _tell(
-        self, key: SessionKey, command: SessionInput, holder: str, mark: PlaceMark, sink: WatchedSink
-    ) -> None:
-        identity = LifecycleIdentity("session", key.workspace_id, key.agent_session_id)
-        async with self.locks.hold(identity, holder=holder, deadline_seconds=self.deadline_seconds):
-            self.sessions.reference(key).tell(command, control=True)
-            # The command has its place: what the same client sent after it may follow now.
-            mark.release()
+        """Answered once the runtime is gone; a turn that runs, or a start, is ended first."""
+        async with self._held(key, f"close session {key}"):
+            self._tell(key, CloseSession(sink), mark)
             await sink.answered.wait()
+
+    def _held(self, key: SessionKey, holder: str) -> AbstractAsyncContextManager[None]:
+        identity = LifecycleIdentity("session", key.workspace_id, key.agent_session_id)
+        return self.locks.hold(identity, holder=holder, deadline_seconds=self.deadline_seconds)
+
+    def _tell(self, key: SessionKey, command: SessionInput, mark: PlaceMark) -> None:
+        self.sessions.reference(key).tell(command, control=True)
+        # The command has its place: what the same client sent after it may follow now.
+        mark.release()

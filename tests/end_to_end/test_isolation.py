@@ -110,6 +110,20 @@ async def test_commands_end_within_their_deadlines(make_daemon: MakeDaemon) -> N
         assert poll_until(lambda: not daemon.providers(), PROVIDERS_END_SECONDS)
 
 
+@pytest.mark.case("FC-59", "FC-44")
+async def test_a_start_that_hangs_keeps_no_close_waiting(
+    client: Client, workspace: str, daemon: Daemon
+) -> None:
+    before = set(daemon.providers())
+    talk = await start(client, workspace, target="deaf")
+    resuming = await client.send("session/resume", **talk.key)
+    await client.event("runtime_activity", runtimeState="activating")
+    closed = (await client.request("session/close", **talk.key))["session"]
+    assert closed["runtime"]["state"] == "absent"
+    assert (await resuming.refusal())["code"] == "provider.lost"
+    assert poll_until(lambda: set(daemon.providers()) <= before, PROVIDERS_END_SECONDS)
+
+
 async def test_a_working_directory_that_went_away_is_named_and_may_come_back(
     client: Client, workspace: str, daemon: Daemon
 ) -> None:

@@ -330,6 +330,21 @@ def test_close_ends_the_turn_first_and_is_answered_when_the_runtime_is_gone() ->
 
 
 @pytest.mark.rule("RT-144")
+@pytest.mark.case("FC-59")
+def test_a_close_gives_up_a_start_that_a_resume_waits_for() -> None:
+    book = Playbook()
+    book.give(i.ResumeSession("resume"))
+    assert book.state.link.phase == "acquiring"
+    book.give(i.CloseSession("close"))
+    assert [answer.code for answer in book.answers["resume"]] == ["provider.lost"]
+    assert book.state.link.phase == "closing"
+    assert "close" not in book.answers
+    book.give(i.ConnectionReleased(book.generation))
+    assert len(book.answers["close"]) == 1
+    assert book.state.link.phase == "absent"
+    assert book.send()
+
+
 def test_shutdown_interrupts_the_turn_and_refuses_new_prompts() -> None:
     book = Playbook()
     turn_id = book.running()
