@@ -270,7 +270,8 @@ class Witness:
                 assert scope not in self.open_threads
                 self.open_threads.add(scope)
             case ThreadOpenFailed():
-                self.open_threads.discard(scope)
+                if event.error.code == "provider.lost":  # an open one that is gone, not a second one refused
+                    self.open_threads.discard(scope)
             case TitleReported() | TurnReconciled() | GuideAccepted() | GuideRefused():
                 pass
             case ConnectionLost():
