@@ -74,6 +74,8 @@ class ControllerPorts:
     directories: WorkDirectories
     clock: WallClock
     identifiers: IdentifierSource
+    shared_directory: str = "/"
+    """Where agent processes start that serve several sessions: a directory of none of them."""
     unanswered: InteractionTimeout = attrs.field(factory=InteractionTimeout)
     """What becomes of an Interaction that nobody answers."""
     poisoned: frozenset[SessionKey] = frozenset()
@@ -159,7 +161,9 @@ class Controller:
         )
         return SessionCells(
             services,
-            TargetConnections(self.targets, self.pool),
+            TargetConnections(
+                self.targets, self.pool, ports.directories.is_directory, ports.shared_directory
+            ),
             self._spawn,
             mailbox_limits(self._limits),
             cell_policy(self._limits),

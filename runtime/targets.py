@@ -8,14 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
+from runtime.providers import failures
 from runtime.providers.launch import LaunchSpecification
 from runtime.providers.pool import ConnectionPool
-from runtime.providers.port import Scope
+from runtime.providers.port import ProviderDescriptor, Scope, SettingDescription
 from runtime.providers.registry import ProviderRegistry, UnsupportedProvider
 from runtime.providers.routes import ScopeSink
-from runtime.providers.tenancy import ConnectionReference
+from runtime.providers.tenancy import AcquireFailed, ConnectionReference
 from runtime.refusal import Refusal
-from runtime.wire.rows import Target, TargetProgram, TargetSetting
+from runtime.wire.rows import Target, TargetProgram, TargetSetting, TargetSettingValue
 from store.canonical.common import Settings
 from store.canonical.identifiers import TargetId
 from store.canonical.session import Session
@@ -56,6 +57,13 @@ class TargetCatalogue:
         """Its provider family."""
         return self._definitions[target_id].provider
 
+    def family_of(self, target_id: TargetId) -> ProviderDescriptor | None:
+        """What its provider family declares; None for a family nobody registered."""
+        try:
+            return self._registry.descriptor(self._definitions[target_id].provider)
+        except UnsupportedProvider:
+            return None
+
     def refusal_for(self, target_id: TargetId) -> Refusal | None:
         """Why this target cannot serve, as far as is known without a provider."""
         definition = self._definitions.get(target_id)
@@ -95,33 +103,46 @@ class TargetCatalogue:
 
     def _settings(self, definition: TargetDefinition) -> tuple[TargetSetting, ...]:
         own = TargetSetting(DEDICATED_PROCESS, values=None, default=False, change="launch")
-        try:
-            descriptor = self._registry.descriptor(definition.provider)
-        except UnsupportedProvider:
-            return (own,)
-        declared = (
-            TargetSetting(setting.key, values=None, default=None, change=setting.change)
-            for setting in descriptor.settings
-        )
-        return (*declared, own)
+        family = self.family_of(definition.target_id)
+        return (*map(_declared, family.settings), own) if family is not None else (own,)
 
 
 @attrs.frozen
 class TargetConnections:
-    """Gives a Session its connection: its target's launch, in its working directory, from the pool."""
+    """Gives a Session its connection: its target's launch, from the pool."""
 
     catalogue: TargetCatalogue
     pool: ConnectionPool
+    is_directory: Callable[[str], bool]
+    """Whether an absolute path names a directory that can be entered."""
+    shared_directory: str = "/"
+    """Where processes start that serve several sessions: a place of none of them."""
 
     async def acquire(self, session: Session, scope: Scope, sink: ScopeSink) -> ConnectionReference:
         """A ready connection. Raises AcquireFailed."""
         definition = self.catalogue.definition(session.agent_target_id)
+        family = self.catalogue.family_of(session.agent_target_id)
+        shares = family is not None and family.sessions_per_connection > 1
+        if shares and not self.is_directory(session.cwd):
+            # A process of its own would not start there; a shared one would take it for a directory like any other.
+            raise AcquireFailed(failures.CWD_MISSING)
+        added = family.launch_arguments if family is not None else ()
         launch = LaunchSpecification(
             provider=definition.provider,
-            argv=definition.command,
+            argv=(*definition.command, *(word for word in added if word not in definition.command)),
             environment=definition.environment,
-            cwd=session.cwd,
+            # Sessions share a process only if it starts in one place for all of them; theirs travel in OpenThread.
+            cwd=self.shared_directory if shares else session.cwd,
             dedicated=session.settings.get(DEDICATED_PROCESS) is True,
             shared_key=definition.target_id,
         )
         return await self.pool.acquire(launch, scope, sink)
+
+
+def _declared(setting: SettingDescription) -> TargetSetting:
+    values = None
+    if setting.choices is not None:
+        values = tuple(
+            TargetSettingValue(choice.value, choice.label, choice.effect) for choice in setting.choices
+        )
+    return TargetSetting(setting.key, values=values, default=setting.default, change=setting.change)

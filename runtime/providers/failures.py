@@ -29,9 +29,7 @@ def not_started(launch: LaunchSpecification, fault: LaunchError) -> TurnError:
         case ProgramNotExecutable():
             return TurnError("provider.unavailable", f"the program {program!r} cannot be executed", "runtime")
         case WorkingDirectoryMissing():
-            return TurnError(
-                "session.cwd_missing", "the working directory is missing or cannot be entered", "runtime"
-            )
+            return CWD_MISSING
         case _:
             return TurnError(
                 "provider.unavailable",
@@ -100,6 +98,9 @@ def crashed() -> TurnError:
     )
 
 
+CWD_MISSING = TurnError(
+    "session.cwd_missing", "the working directory is missing or cannot be entered", "runtime"
+)
 SHUTTING_DOWN = TurnError("shutdown.in_progress", "the daemon is stopping", "runtime", retryable=True)
 RELEASED = TurnError("provider.lost", "the connection was given back", "runtime", retryable=True)
 REPLACED = TurnError(

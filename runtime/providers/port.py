@@ -251,6 +251,10 @@ class ProviderDescriptor(Protocol):
         """How many scopes may share one process by default."""
 
     @property
+    def launch_arguments(self) -> tuple[str, ...]:
+        """What is put behind a target's command, unless it is in it already."""
+
+    @property
     def settings(self) -> tuple[SettingDescription, ...]:
         """The settings its sessions know, besides those that belong to the daemon."""
 

@@ -148,6 +148,7 @@ class LineProvider:
 
     sessions_per_connection: int = 1
     key: str = "lines"
+    launch_arguments: tuple[str, ...] = ()
     settings: tuple[SettingDescription, ...] = ()
     make: Callable[[], LineAdapter] = LineAdapter
     adapters: list[LineAdapter] = attrs.field(factory=list)

@@ -305,6 +305,7 @@ class AcpDescriptor:
     """Our version, as agents are told it."""
     key: str = "acp"
     sessions_per_connection: int = 1
+    launch_arguments: tuple[str, ...] = ()
     settings: tuple[SettingDescription, ...] = (
         SettingDescription("model", "next_turn"),
         SettingDescription("mode", "next_turn"),

@@ -15,6 +15,9 @@ class CodexDescriptor:
     """Our version, as Codex is told it."""
     key: str = "codex"
     sessions_per_connection: int = 16
+    launch_arguments: tuple[str, ...] = ("--strict-config",)
+    """Without it Codex would go on with defaults where it cannot read its configuration: another model provider and
+    another sandbox than the configured ones."""
     settings: tuple[SettingDescription, ...] = DESCRIPTIONS
 
     def adapter(self, limits: AdapterLimits) -> CodexAdapter:

@@ -1,0 +1,129 @@
+"""From a session to its process: where it starts, what it is started with, and who may share it."""
+
+import attrs
+import pytest
+
+from runtime.providers.codex.descriptor import CodexDescriptor
+from runtime.providers.port import SettingChoice, SettingDescription
+from runtime.providers.registry import ProviderRegistry
+from runtime.providers.tenancy import AcquireFailed, ConnectionReference
+from runtime.targets import TargetCatalogue, TargetConnections, TargetDefinition
+from runtime.wire.rows import TargetSetting, TargetSettingValue
+from store.canonical.identifiers import SessionId, TargetId, WorkspaceId
+from store.canonical.session import Session
+from tests.doubles.line_provider import LineProvider, RecordingSink, scope
+from tests.doubles.pool_bench import PoolBench, pooled
+
+TARGET = TargetId("lines")
+COMMAND = ("/opt/line-agent", "serve")
+DIRECTORIES = {"/one", "/two"}
+
+
+def a_session(name: str, cwd: str = "/one", **settings: object) -> Session:
+    row = Session(WorkspaceId("w"), SessionId(name), TARGET, "lines", cwd, 0, 0)
+    return attrs.evolve(row, settings=settings)
+
+
+def connections(bench: PoolBench, command: tuple[str, ...] = COMMAND) -> TargetConnections:
+    definition = TargetDefinition(TARGET, "lines", "Lines", command, {"PATH": "/bin"})
+    catalogue = TargetCatalogue([definition], ProviderRegistry([bench.provider]), lambda _: True)
+    return TargetConnections(catalogue, bench.pool, DIRECTORIES.__contains__, "/neutral")
+
+
+async def acquire(bench: PoolBench, session: Session, **options: tuple[str, ...]) -> ConnectionReference:
+    name = session.agent_session_id
+    return await connections(bench, **options).acquire(session, scope(name), RecordingSink())
+
+
+def launched(bench: PoolBench) -> list[tuple[tuple[str, ...], str]]:
+    requests = [process.agent.request for process in bench.launcher.processes]
+    return [(tuple(request.argv), request.cwd) for request in requests]
+
+
+async def test_sessions_of_a_family_that_shares_get_one_process_wherever_they_work(
+    autojump_clock: object,
+) -> None:
+    async with pooled(sessions_per_connection=2) as bench:
+        first = await acquire(bench, a_session("a", "/one"))
+        second = await acquire(bench, a_session("b", "/two"))
+        assert launched(bench) == [(COMMAND, "/neutral")]
+        assert first.connection.pid == second.connection.pid
+
+
+async def test_a_session_of_a_family_that_does_not_share_starts_its_process_where_it_works(
+    autojump_clock: object,
+) -> None:
+    async with pooled() as bench:
+        await acquire(bench, a_session("a", "/one"))
+        await acquire(bench, a_session("b", "/gone"))
+        assert launched(bench) == [(COMMAND, "/one"), (COMMAND, "/gone")], "the launch itself finds out"
+
+
+async def test_a_process_of_its_own_starts_in_the_same_place(autojump_clock: object) -> None:
+    async with pooled(sessions_per_connection=2) as bench:
+        await acquire(bench, a_session("a"))
+        await acquire(bench, a_session("b", dedicatedProcess=True))
+        assert launched(bench) == [(COMMAND, "/neutral")] * 2
+
+
+async def test_a_directory_that_is_gone_is_found_out_before_a_shared_process_is_used(
+    autojump_clock: object,
+) -> None:
+    async with pooled(sessions_per_connection=2) as bench:
+        with pytest.raises(AcquireFailed) as failed:
+            await acquire(bench, a_session("a", "/gone"))
+        assert failed.value.error.code == "session.cwd_missing"
+        assert launched(bench) == []
+        await acquire(bench, a_session("a", "/one"))
+
+
+@pytest.mark.parametrize(
+    ("command", "argv"),
+    [
+        (COMMAND, (*COMMAND, "--strict")),
+        ((*COMMAND, "--strict", "-v"), (*COMMAND, "--strict", "-v")),
+    ],
+)
+async def test_what_a_family_adds_to_the_command_is_added_once(
+    command: tuple[str, ...], argv: tuple[str, ...], autojump_clock: object
+) -> None:
+    async with pooled(provider=LineProvider(launch_arguments=("--strict",))) as bench:
+        await acquire(bench, a_session("a"), command=command)
+        assert launched(bench) == [(argv, "/one")]
+
+
+async def test_the_choices_of_a_setting_are_shown_and_anything_else_is_refused(
+    autojump_clock: object,
+) -> None:
+    choice = SettingChoice("quiet", "Say little", "asks")
+    settings = (
+        SettingDescription("tone", "now", (choice,), "quiet"),
+        SettingDescription("model", "next_turn"),
+    )
+    async with pooled(provider=LineProvider(settings=settings)) as bench:
+        catalogue = connections(bench).catalogue
+        (target,) = catalogue.listing()
+        values = (TargetSettingValue("quiet", "Say little", "asks"),)
+        assert target.settings[0] == TargetSetting("tone", values, "quiet", "now")
+        assert catalogue.check_settings(TARGET, {"tone": "quiet", "model": "any"}) is None
+        refusal = catalogue.check_settings(TARGET, {"tone": "loud"})
+        assert refusal is not None
+        assert (refusal.code, refusal.details) == ("settings.invalid", {"key": "tone"})
+
+
+def test_codex_shares_and_does_not_go_on_with_defaults() -> None:
+    descriptor = CodexDescriptor("7")
+    assert (descriptor.key, descriptor.sessions_per_connection) == ("codex", 16)
+    assert descriptor.launch_arguments == ("--strict-config",)
+    settings = {setting.key: setting for setting in descriptor.settings}
+    assert settings.keys() == {"model", "reasoningEffort", "approvalPolicy", "sandbox"}
+    effects = {choice.value: choice.effect for choice in settings["sandbox"].choices or ()}
+    assert effects == {
+        "read-only": "read_only",
+        "workspace-write": "edits",
+        "danger-full-access": "unrestricted",
+    }
+    assert (settings["sandbox"].default, settings["approvalPolicy"].default) == (
+        "workspace-write",
+        "on-request",
+    )
