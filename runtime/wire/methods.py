@@ -24,8 +24,9 @@ COMMON_REFUSALS = (
 )
 """What any method may be refused with; not repeated in the table."""
 
-_SESSION = ("session.not_found", "session.deleted")
-_COMMAND = (*_SESSION, "session.quarantined", "store.full", "capability.unsupported")
+# Quarantined: commands are refused, and rows that cannot be read cannot be shown either.
+_SESSION = ("session.not_found", "session.deleted", "session.quarantined")
+_COMMAND = (*_SESSION, "store.full", "capability.unsupported")
 _PROVIDER = (
     "provider.unavailable",
     "provider.auth_required",
@@ -75,6 +76,7 @@ _TABLE = (
             "submit.conflict",
             "session.exists",
             "session.deleted",
+            "session.quarantined",
             "session.cwd_missing",
             "target.not_found",
             "target.disabled",
@@ -137,7 +139,6 @@ _TABLE = (
         session_addressed=True,
         refusals=(
             *_SESSION,
-            "session.busy",
             "session.not_resumable",
             "session.cwd_missing",
             "target.not_found",
@@ -184,7 +185,6 @@ _TABLE = (
         session_addressed=True,
         refusals=(
             *_SESSION,
-            "session.quarantined",
             "turn.not_found",
             "interaction.not_found",
             "interaction.not_pending",

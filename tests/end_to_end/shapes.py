@@ -5,12 +5,16 @@ these members, of which those with a question mark may be missing or null. Every
 held to them.
 """
 
+import json
 import re
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 Specification: TypeAlias = Any
 Json: TypeAlias = dict[str, Any]
 
+CONTRACT = Path(__file__).parents[2] / "contract"
 IDENTITY = {"workspaceId": str, "agentSessionId": str}
 TIME = int
 _CODES = """
@@ -331,6 +335,9 @@ def check_reply(method: str, frame: Json) -> None:
     assert frame["jsonrpc"] == "2.0", frame
     if "error" in frame:
         check(frame["error"], ERROR, f"{method} error")
+        code = frame["error"]["data"]["code"]
+        published = published_refusals().get(method)
+        assert published is None or code in published, f"{method} is not published to answer {code}"
         return
     assert frame.keys() == {"jsonrpc", "id", "result"}, frame.keys()
     check(frame["result"], REPLIES[method], method)
@@ -348,6 +355,16 @@ def check_event(frame: Json) -> None:
         assert len(workspaces) == 1, f"a commit of several workspaces: {workspaces}"
     if frame["type"] == "message_delta":
         assert frame["text"], "a delta is never empty"
+
+
+@cache
+def published_refusals() -> dict[str, set[str]]:
+    """The error codes that the generated OpenRPC document lists for each method served."""
+    document = json.loads((CONTRACT / "greenroom.openrpc.json").read_text(encoding="utf-8"))
+    return {
+        method["name"]: {error["$ref"].rpartition("/")[2] for error in method["errors"]}
+        for method in document["methods"]
+    }
 
 
 def is_server_made(identifier: str) -> bool:
