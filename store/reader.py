@@ -39,6 +39,7 @@ from store.port import (
     SessionFilter,
 )
 from store.statements import claims, interactions, messages, session_lists, sessions, turns
+from store.statements.interactions import ListedInteraction
 from store.statements.sessions import StoredSession
 
 PAGE_BYTES_MAX: Final = 4 * 1024 * 1024
@@ -176,9 +177,8 @@ class SqliteReader:
         list_name = f"interactions.{status or 'all'}"
         before = _LAST if cursor is None else decode_cursor(list_name, 1, cursor)[0]
         with self._snapshot() as commit_seq:
-            found, more = _taken(
-                interactions.page(self._connection, workspace_id, status, before, limit + 1), limit
-            )
+            listed = interactions.page(self._connection, workspace_id, status, before, limit + 1)
+            found, more = _within(listed, limit, self._page_bytes_max)
             items = tuple(one.interaction for one in found if one.interaction is not None)
             next_cursor = encode_cursor(list_name, (found[-1].place,)) if more else None
             return Read(Page(items, next_cursor), commit_seq)
@@ -252,6 +252,20 @@ class SqliteReader:
         except RowError:
             active_turn = None  # the session is shown without it; whoever asks for the turn is told
         return ListedSession(session, active_turn, pending)
+
+
+def _within(
+    listed: Iterable[ListedInteraction], limit: int, bytes_max: int
+) -> tuple[list[ListedInteraction], bool]:
+    """As many as fit by number and by size, never none where there are some; and whether something was left."""
+    taken: list[ListedInteraction] = []
+    size = 0
+    for one in listed:
+        size += one.size
+        if len(taken) == limit or (taken and size > bytes_max):
+            return taken, True
+        taken.append(one)
+    return taken, False
 
 
 def _taken(found: Iterable[PlacedT], limit: int) -> tuple[list[PlacedT], bool]:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 import attrs
 
 from runtime.wire.constraints import AtLeast, CappedAt, Characters, Items, Members, SaysSomething
-from runtime.wire.rows import Answer, Count, SettingValue
+from runtime.wire.rows import Answer, Count
 from store.canonical.identifiers import (
     ClientSubmitId,
     MessageId,
@@ -36,7 +36,7 @@ Title: TypeAlias = Annotated[str, Characters(0, 500)]
 FilePath: TypeAlias = Annotated[str, Characters(1, 4096)]
 PromptBlock: TypeAlias = TextBlock | ImageBlock | ResourceLinkBlock
 Content: TypeAlias = Annotated[tuple[PromptBlock, ...], Items(1, 1000), SaysSomething()]
-SettingsParam: TypeAlias = Annotated[Mapping[str, SettingValue], Members(100)]
+SettingsParam: TypeAlias = Annotated[Mapping[str, Annotated[str, Characters(0, 1000)] | bool], Members(100)]
 
 Topic = Literal["agent.activity.updated", "agent.side.updated", "host.updated"]
 TOPICS: tuple[Topic, ...] = ("agent.activity.updated", "agent.side.updated", "host.updated")

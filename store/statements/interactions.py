@@ -81,6 +81,8 @@ class ListedInteraction:
 
     place: int
     interaction: Interaction | None
+    size: int
+    """About how many characters it took to read it."""
 
 
 def save(connection: apsw.Connection, reference: int, interaction: Interaction) -> None:
@@ -140,10 +142,11 @@ def _found(rows: Iterable[tuple[SqlValue, ...]]) -> Iterator[FoundInteraction]:
 def _listed(rows: Iterable[tuple[SqlValue, ...]]) -> Iterator[ListedInteraction]:
     for place, *values in rows:
         assert isinstance(place, int)
+        size = sum(len(value) for value in values if isinstance(value, str))
         try:
-            yield ListedInteraction(place, INTERACTION.from_sql(values))
+            yield ListedInteraction(place, INTERACTION.from_sql(values), size)
         except RowError:
-            yield ListedInteraction(place, None)
+            yield ListedInteraction(place, None, size)
 
 
 def _list(values: Sequence[object]) -> str:

@@ -228,6 +228,7 @@ async def test_a_refused_create_leaves_nothing_and_frees_its_id(
         ({"title": "x" * 501}, "params.title"),
         ({"settings": {"model": 1}}, "params.settings.model"),
         ({"settings": []}, "params.settings"),
+        ({"settings": {"model": "x" * 1001}}, "params.settings.model"),
         ({"initialContent": []}, "params.initialContent"),
         ({"initialContent": text("")}, "params.initialContent"),
         ({"initialContent": [{"type": "text"}]}, "params.initialContent[0].text"),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from store.canonical.interaction import ApprovalInput
 from store.canonical.session import SessionCounters
 from store.errors import InvalidCursor, RowError
 from store.open import Store
@@ -11,6 +12,7 @@ from tests.store.builders import (
     interaction_row,
     key,
     message_row,
+    open_in,
     running_session,
     session_row,
     turn_row,
@@ -200,6 +202,21 @@ def test_interactions_of_a_workspace_come_newest_first_in_pages(store: Store):
     assert pages("pending") == ["s4", "s2"]
     assert pages("answered") == ["s5", "s3", "s1"]
     assert pages("superseded") == []
+
+
+def test_a_page_of_interactions_ends_at_its_size_but_never_empty_handed(tmp_path):
+    store = open_in(tmp_path, page_bytes_max=10_000)
+    for number, size in enumerate((4_000, 4_000, 4_000, 50_000)):
+        name = f"s{number}"
+        asked = ApprovalInput("call", "x" * size, "execute")
+        written(store, unit(name, session_row(name), turn_row(name), interaction_row(name, input=asked)))
+    pages, cursor = [], None
+    for _ in range(3):
+        page = store.reader.interactions("w", None, cursor, 50).value
+        pages.append([row.agent_session_id for row in page.items])
+        cursor = page.next_cursor
+    assert (pages, cursor) == ([["s3"], ["s2", "s1"], ["s0"]], None)
+    store.close()
 
 
 def test_a_deleted_session_is_still_read_with_its_mark(store: Store):
