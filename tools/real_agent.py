@@ -1,8 +1,9 @@
-"""Installs the pinned real agent for `make test-providers` and prints where its program is.
+"""Installs the pinned real agents for `make test-providers` and prints where the first one's program is.
 
 Owns `.cache/providers_real`: an npm install from tests/providers_real/package-lock.json, whose integrity hashes
-pin every byte and which names no registry host. It fails loudly when the agent cannot be installed: a check
-that quietly skips the real agent checks nothing. Tests read the path from GREENROOM_REAL_AGENT.
+pin every byte and which names no registry host. It fails loudly when an agent cannot be installed: a check
+that quietly skips a real agent checks nothing. Tests read the path from GREENROOM_REAL_AGENT, and find Codex
+beside it.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ SOURCE = ROOT / "tests" / "providers_real"
 INSTALLED = ROOT / ".cache" / "providers_real"
 _PINNED_FILES = (".npmrc", "package.json", "package-lock.json")
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64", "arm64": "arm64"}
+_CODEX_SYSTEMS = {"linux": "unknown-linux-musl", "darwin": "apple-darwin"}
 
 
 class AgentNotInstalled(Exception):
@@ -25,16 +27,18 @@ class AgentNotInstalled(Exception):
 
 
 def install(source: Path = SOURCE, installed: Path = INSTALLED) -> Path:
-    """Installs the agent once for each content of the lock and returns the path of its native program."""
+    """Installs the agents once for each content of the lock and returns the path of the first one's program."""
     fingerprint = hashlib.sha256((source / "package-lock.json").read_bytes()).hexdigest()[:16]
     stamp = installed / f".installed-{fingerprint}"
     if not stamp.exists():
         _install_packages(source, installed)
         stamp.touch()
-    program = program_below(installed)
-    if not program.is_file():
-        raise AgentNotInstalled(f"npm ci ended well, but {program} is missing: is this platform supported?")
-    return program
+    for program in (program_below(installed), codex_below(installed)):
+        if not program.is_file():
+            raise AgentNotInstalled(
+                f"npm ci ended well, but {program} is missing: is this platform supported?"
+            )
+    return program_below(installed)
 
 
 def program_below(installed: Path) -> Path:
@@ -42,6 +46,14 @@ def program_below(installed: Path) -> Path:
     machine = _MACHINES.get(platform.machine(), platform.machine())
     package = f"codex-acp-{platform.system().lower()}-{machine}"
     return installed / "node_modules" / "@zed-industries" / package / "bin" / "codex-acp"
+
+
+def codex_below(installed: Path) -> Path:
+    """Codex's native program, which is its app-server too."""
+    system, machine = platform.system().lower(), _MACHINES.get(platform.machine(), platform.machine())
+    triple = f"{'x86_64' if machine == 'x64' else 'aarch64'}-{_CODEX_SYSTEMS.get(system, system)}"
+    package = installed / "node_modules" / "@openai" / f"codex-{system}-{machine}"
+    return package / "vendor" / triple / "bin" / "codex"
 
 
 def _install_packages(source: Path, installed: Path) -> None:

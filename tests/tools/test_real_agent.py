@@ -53,9 +53,14 @@ def test_it_is_red_when_npm_fails(source: Path, installed: Path, npm):
         real_agent.install(source, installed)
 
 
-def test_it_is_red_when_the_program_did_not_come(source: Path, installed: Path, npm):
+def test_it_is_red_when_a_program_did_not_come(source: Path, installed: Path, npm):
     npm("")
-    with pytest.raises(real_agent.AgentNotInstalled, match="is missing"):
+    with pytest.raises(real_agent.AgentNotInstalled, match=r"codex-acp is missing"):
+        real_agent.install(source, installed)
+    program = real_agent.program_below(installed)
+    program.parent.mkdir(parents=True)
+    program.touch()
+    with pytest.raises(real_agent.AgentNotInstalled, match=r"bin/codex is missing"):
         real_agent.install(source, installed)
 
 
@@ -70,7 +75,10 @@ def test_the_command_ends_with_1_and_says_why(
 
 def test_it_installs_by_the_lock_and_once_for_each_lock(source: Path, installed: Path, npm):
     program = real_agent.program_below(installed)
-    runs = npm(f"path = pathlib.Path({str(program)!r}); path.parent.mkdir(parents=True); path.touch()")
+    programs = [str(program), str(real_agent.codex_below(installed))]
+    runs = npm(
+        f"for path in map(pathlib.Path, {programs!r}):\n    path.parent.mkdir(parents=True)\n    path.touch()"
+    )
     assert real_agent.install(source, installed) == program
     assert real_agent.install(source, installed) == program
     assert runs.read_text().splitlines() == ["ci --ignore-scripts --no-audit --no-fund"]
