@@ -22,6 +22,7 @@ from runtime.providers.port import (
     ReconcileTurn,
     StartTurn,
 )
+from store.canonical.identifiers import TurnId
 from store.canonical.message import TextBlock
 from tests.providers.adapter_playbook import T1, T2, B, Sent
 from tests.providers_codex.codex_playbook import (
@@ -128,6 +129,16 @@ def test_a_stop_that_is_refused_twice_is_said_and_the_turn_goes_on() -> None:
     assert interrupts(book) == ["p1", "p9"]
     book.receive(delta("on"))
     assert isinstance(book.events()[-1], TextChunk)
+
+
+def test_a_review_is_stopped_by_the_id_it_was_announced_under() -> None:
+    book = CodexPlaybook().opened().receive(started("enteredReviewMode", "e", "r1"), turn_started("r2"))
+    book.command(CancelTurn(A, TurnId("r1"))).reply(
+        "turn/interrupt", error=refusal("expected active turn id r1 but found r2")
+    )
+    assert interrupts(book) == ["r1", "r2"]
+    book.receive(turn_completed("interrupted", "r1"))
+    assert book.events()[-1] == TurnEnded(TurnId("r1"), "canceled", "interrupted")
 
 
 @pytest.mark.rule("RT-007")

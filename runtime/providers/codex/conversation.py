@@ -15,11 +15,12 @@ from runtime.providers.codex.feedback import Feedback
 from runtime.providers.codex.items import TextItem, read_item
 from runtime.providers.codex.late_calls import LateCalls
 from runtime.providers.codex.normalizer import TurnNormalizer
+from runtime.providers.codex.quiet import QUIET
 from runtime.providers.codex.requests import TurnRequests
 from runtime.providers.codex.thread_calls import ThreadCalls
 from runtime.providers.codex.thread_facts import THREAD_FACTS
 from runtime.providers.codex.turn_end import Ending, ending_of
-from runtime.providers.codex.turn_frames import QUIET, TURN_FRAMES, turn_events
+from runtime.providers.codex.turn_frames import TURN_FRAMES, turn_events
 from runtime.providers.codex.turns import HELD_FRAMES_MAX, Frame, OpenTurn, PastTurns, PendingStart
 from runtime.providers.codex.usage import ThreadUsage, usage_of
 from runtime.providers.jsonrpc.members import Members, list_of, object_of, text_of
@@ -103,12 +104,6 @@ class Conversation:
         if self.late_calls:
             self.calls.end_all_commands(thread_id, out)
         self.calls.leave(thread_id, out)
-
-    def knows(self, provider_turn_id: str) -> bool:
-        """Whether this is a turn of this thread that was told of, settled or open."""
-        return provider_turn_id in self.past or (
-            self.turn is not None and provider_turn_id in self.turn.aliases
-        )
 
     def tell(self, event: ProviderEvent, out: OutputBatch) -> None:
         """An event of this scope."""

@@ -8,8 +8,8 @@ from runtime.providers.codex.asking import KNOWN, refuse
 from runtime.providers.codex.directory import ThreadDirectory
 from runtime.providers.codex.failures import provider_error
 from runtime.providers.codex.handshake import means_defaults
+from runtime.providers.codex.quiet import QUIET
 from runtime.providers.codex.requests import UNSUPPORTED_CODE, UNSUPPORTED_TEXT
-from runtime.providers.codex.turn_frames import QUIET
 from runtime.providers.jsonrpc.calls import OpenCalls
 from runtime.providers.jsonrpc.framing import Frame as Line
 from runtime.providers.jsonrpc.framing import LineEndless, LineFramer, LineTooLong

@@ -150,8 +150,8 @@ class ThreadCalls:
         if names_no_turn(answer):
             # The end has been said, or was lost: Codex's own record tells.
             reconcile(conversation, turn.turn_id, turn.provider_turn_id, out, answered=False)
-        elif named is not None and not turn.cancel_retried and not conversation.knows(named):
-            # One thread has one active turn, and it is not one of ours: Codex calls this one by another id (FC-02).
+        elif named is not None and not turn.cancel_retried and named not in conversation.past:
+            # One thread has one active turn, and no settled one: Codex calls this one by another id (FC-02).
             turn.cancel_retried = True
             turn.aliases.add(named)
             turn.provider_turn_id = named

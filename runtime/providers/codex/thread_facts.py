@@ -50,6 +50,13 @@ def _warned(conversation: Conversation, frame: Notification, params: Members, ou
         out.add(Diagnostic("warning", text))
 
 
+def _server_status(
+    conversation: Conversation, frame: Notification, params: Members, out: OutputBatch
+) -> None:
+    if params.get("status") == "failed":
+        out.add(Diagnostic("mcp.not_started", text_of(params.get("name")) or ""))
+
+
 def _status_changed(
     conversation: Conversation, frame: Notification, params: Members, out: OutputBatch
 ) -> None:
@@ -71,6 +78,7 @@ THREAD_FACTS: Final[Mapping[str, Take]] = {
     "thread/status/changed": _status_changed,
     "thread/closed": _gone,
     "thread/deleted": _gone,
+    "mcpServer/startupStatus/updated": _server_status,
     "serverRequest/resolved": _resolved,
     "warning": _warned,
     "guardianWarning": _warned,

@@ -30,36 +30,6 @@ _PLAN_STATUSES: Final[dict[str, PlanEntryStatus]] = {
     "completed": "completed",
 }
 
-QUIET: Final = frozenset(
-    {
-        "account/rateLimits/updated",
-        "account/updated",
-        "deprecationNotice",
-        "hook/completed",
-        "hook/started",
-        "item/autoApprovalReview/completed",
-        "item/autoApprovalReview/started",
-        "item/commandExecution/terminalInteraction",
-        "item/mcpToolCall/progress",
-        "item/reasoning/summaryPartAdded",
-        "mcpServer/startupStatus/updated",
-        "remoteControl/status/changed",
-        "skills/changed",
-        "thread/compacted",
-        "thread/environment/connected",
-        "thread/environment/disconnected",
-        "thread/goal/cleared",
-        "thread/goal/updated",
-        "thread/readState/changed",
-        "thread/reverted",
-        "thread/settings/updated",
-        "thread/started",
-        "turn/diff/updated",
-        "turn/moderationMetadata",
-    }
-)
-"""Known and deliberately not shown."""
-
 
 def turn_events(turn: OpenTurn, method: str, params: Members) -> Heard:
     """What a notification of `TURN_FRAMES` says of its turn."""
