@@ -5,7 +5,6 @@ machine's folder through power cuts and kills. What a cut leaves is decided by `
 """
 
 import errno
-import os
 import random
 import shutil
 import tempfile
@@ -151,7 +150,7 @@ class RecordingVFS(apsw.VFS):
         """The attached folder a file lies in and its name there."""
         if path is None:
             return None
-        folder, name = os.path.split(path)
+        folder, _, name = path.rpartition("/")
         state = self._folders.get(folder)
         return None if state is None else (state, name)
 

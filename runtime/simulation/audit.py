@@ -1,0 +1,172 @@
+"""The end of a run: everybody is quiet, and what the API shows, what the database holds and what was promised agree.
+
+It first lets everything settle, stopping what would go on for ever, and then reads everything the way a client does.
+"""
+
+from typing import Final
+
+import trio
+
+from runtime.simulation import checkers
+from runtime.simulation.client import ClientHabits, SimulatedClient
+from runtime.simulation.contents import Contents, read_contents, read_log
+from runtime.simulation.history import Json
+from runtime.simulation.life import TOKEN, Life
+from runtime.simulation.operations import send_params
+from runtime.simulation.world import WORKSPACE, World
+
+_BY_ITSELF_SECONDS: Final = 1.5
+_SETTLE_SECONDS_MAX: Final = 120.0
+_ENDING_SECONDS_MAX: Final = 10.0
+"""A process that does not want to go holds its place among the connections for so long."""
+_QUIET_SECONDS: Final = 1.0
+"""After this long without faults everybody has been told everything."""
+
+
+async def audit(world: World, life: Life, clients: list[SimulatedClient]) -> None:
+    """Settle, then compare. Notes what is wrong."""
+    auditor = SimulatedClient(
+        name="auditor",
+        workspace_id=WORKSPACE,
+        habits=ClientHabits(),
+        network=world.network,
+        history=world.history,
+        chance=world.chances.source("auditor"),
+        token=TOKEN,
+        note=world.note,
+        all_watches=world.watches,
+    )
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(auditor.stay_connected)
+        await auditor.linked()
+        await _settle(world, auditor)
+        await _use_once_more(world, auditor)
+        await trio.sleep(_QUIET_SECONDS)
+        await _compare(world, life, auditor, clients)
+        nursery.cancel_scope.cancel()
+
+
+async def _settle(world: World, auditor: SimulatedClient) -> None:
+    """Wait until no turn is active; an agent that would go on for ever is stopped, a turn that waits is not."""
+    patience = trio.current_time() + _BY_ITSELF_SECONDS
+    with trio.move_on_after(_SETTLE_SECONDS_MAX) as scope:
+        while True:
+            listed = await auditor.ask("session/list", {"active": True})
+            if not listed.result["items"]:
+                return
+            for session in listed.result["items"]:
+                name = {"agentSessionId": session["agentSessionId"], "turnId": session["activeTurnId"]}
+                turn = await auditor.ask("turn/get", name)
+                told = turn.result["turn"]["delivery"] != "not_dispatched"
+                if told and trio.current_time() > patience:
+                    await auditor.ask("turn/cancel", name)
+            await trio.sleep(0.3)
+    if scope.cancelled_caught:
+        world.history.violated(
+            "everything settles", f"active after {_SETTLE_SECONDS_MAX:g} s: {listed.result}"
+        )
+
+
+async def _use_once_more(world: World, auditor: SimulatedClient) -> None:
+    """The next prompt works (promise 5), in every session there is; then each is closed."""
+    listed = await auditor.ask("session/list", {"limit": 200})
+    names = [session["agentSessionId"] for session in listed.result["items"]]
+    for name in names:
+        problem = await _send_goodbye(auditor, name, f"last-{name}")
+        if problem is not None:
+            # Once is forgiven: an agent that has closed its ears is only found out by talking to it, and a
+            # conversation that went with its agent is told of and has its way back.
+            await trio.sleep(_ENDING_SECONDS_MAX)
+            mode = {"mode": "fresh"} if "not_resumable" in problem else {}
+            await auditor.ask("session/resume", {"agentSessionId": name, **mode})
+            problem = await _send_goodbye(auditor, name, f"very-last-{name}")
+        if problem is not None:
+            world.history.violated("the next prompt works", f"{name}: {problem}")
+    for name in names:
+        closed = await auditor.ask("session/close", {"agentSessionId": name})
+        if closed.state != "answered":
+            world.history.violated("a session can be closed", f"{name}: {closed.error}")
+
+
+async def _send_goodbye(auditor: SimulatedClient, name: str, submit_id: str) -> str | None:
+    """What is wrong, if the turn is not completed."""
+    sent = await auditor.ask("session/send", send_params(name, submit_id, "[[say goodbye]]"))
+    if sent.state != "answered":
+        return sent.code
+    turn_id = sent.result["turn"]["turnId"]
+    await auditor.wait_settled((WORKSPACE, name), turn_id, _SETTLE_SECONDS_MAX)
+    turn = auditor.row("turn", (WORKSPACE, name), turn_id)
+    return None if turn is not None and turn["outcome"] == "completed" else str(turn)
+
+
+async def _compare(
+    world: World, life: Life, auditor: SimulatedClient, clients: list[SimulatedClient]
+) -> None:
+    history, notes = world.history, world.machine.notes
+    shown = await _read_all(auditor)
+    health = await auditor.ask("health/read", {})
+    contents = read_contents(life.reader, WORKSPACE)
+    for logged in read_log(life.reader, max(world.log, default=0)):
+        world.log[logged.commit_seq] = logged
+    for client in (*clients, auditor):
+        if client.link is not None and client.watches:
+            # It was told everything there is; whatever it does not have by now, it missed.
+            watch = client.watches[-1]
+            watch.last = max(watch.last, max(world.log, default=0))
+            for doubt in watch.doubts.values():
+                history.violated("text rebuilt from deltas equals the row", doubt)
+    for check in (
+        checkers.acknowledged_is_durable(history, contents),
+        checkers.same_submit_same_effect(history),
+        checkers.told_at_most_once(notes),
+        checkers.told_only_what_is_marked(notes, contents),
+        checkers.answered_once(history, notes),
+        checkers.nothing_is_open(contents, "in the end"),
+        checkers.rows_agree_with_log(contents, world.log),
+        checkers.published_is_durable(world.watches, world.log),
+        checkers.nothing_is_missed(world.watches, world.log),
+    ):
+        for violation in check:
+            history.violated(violation.promise, violation.detail)
+    _agree(world, shown, contents)
+    if health.result["status"] != "ok" and not world.options.disk:
+        history.violated("a service left in peace is healthy", str(health.result))
+
+
+async def _read_all(auditor: SimulatedClient) -> Contents:
+    """Everything as a client reads it."""
+    shown = Contents()
+    listed = await auditor.ask("session/list", {"limit": 200})
+    for session in listed.result["items"]:
+        name = session["workspaceId"], session["agentSessionId"]
+        read = await auditor.ask("session/get", {"agentSessionId": name[1]})
+        shown.sessions[name] = read.result["session"]
+        for turn in read.result["turns"]:
+            shown.turns[*name, turn["turnId"]] = turn
+        for interaction in read.result["interactions"]:
+            shown.interactions[*name, interaction["turnId"], interaction["requestId"]] = interaction
+        for message in await _messages(auditor, name[1]):
+            shown.messages[*name, message["messageId"]] = message
+    return shown
+
+
+async def _messages(auditor: SimulatedClient, session: str) -> list[Json]:
+    messages: list[Json] = []
+    after = 0
+    while True:
+        params = {"agentSessionId": session, "afterVersion": after, "limit": 50}
+        page = (await auditor.ask("session/messages", params)).result
+        messages += page["messages"]
+        if not page["hasMore"]:
+            return messages
+        after = messages[-1]["version"]
+
+
+def _agree(world: World, shown: Contents, contents: Contents) -> None:
+    for session in (*shown.sessions.values(), *contents.sessions.values()):
+        session.pop("runtime")  # an observation, of which the database knows nothing
+    for what in ("sessions", "turns", "messages", "interactions"):
+        by_api, by_database = getattr(shown, what), getattr(contents, what)
+        if by_api != by_database:
+            differing = [name for name in by_api | by_database if by_api.get(name) != by_database.get(name)]
+            world.history.violated("the API shows what the database holds", f"{what}: {differing}")

@@ -1,0 +1,104 @@
+"""What the clients of a run do: one plan each, drawn from the seed, and prompts that make agents do everything."""
+
+import random
+from typing import Final
+
+from runtime.simulation import operations as op
+from runtime.simulation.options import RunOptions, session_name
+
+_ORDINARY: Final = (
+    "",
+    "[[stream 6 delay=5 size=20]]",
+    "[[stream 12 delay=1]]",
+    "[[stream 24 delay=15 size=24]]",
+    "[[think 10 delay=12]] [[stream 12 delay=12]]",
+    "[[think 2 delay=3]] [[say done]]",
+    "[[tool build output=done]] [[say built]]",
+    "[[edit notes.txt]] [[say edited]]",
+    "[[plan look;write;test]] [[stream 3 delay=4]]",
+    "[[ask allow_once,reject_once]] [[say asked]]",
+    "[[ask allow_once,allow_always,reject_once]] [[ask allow_once,reject_once]]",
+    "[[sleep 40]] [[say late]]",
+    "[[recall]]",
+    "[[usage used=100]] [[title A title]] [[say titled]]",
+    "[[say one]] [[tool two status=failed output=bad]] [[say three]]",
+)
+_UNRULY: Final = (
+    "[[hang]]",
+    "[[stream 2 delay=5]] [[crash]]",
+    "[[stream 3 delay=2]] [[die]]",
+    "[[error -32603]]",
+    "[[refuse]]",
+    "[[stop max_tokens]]",
+    "[[silent-end]]",
+    "[[late 30]] [[say early]]",
+    "[[twice]] [[say twice]]",
+    "[[garbage {{{]] [[say clean]]",
+    "[[banner]] [[badutf8]] [[say hello]]",
+    "[[stray]] [[unknown-id]] [[say mine]]",
+    "[[ignore-cancel]] [[sleep 3000]]",
+    "[[cancel-late 200]] [[sleep 400]]",
+    "[[bytes]] [[stream 5 delay=3]]",
+    "[[surrogate]]",
+    "[[request demo/unknown]] [[say answered]]",
+    "[[close-stdin]] [[stream 3 delay=10]]",
+    "[[stderr 200000]] [[say loud]]",
+)
+
+
+def plans_of(options: RunOptions, chance: random.Random) -> list[list[op.Operation]]:
+    """One plan for each client. Every session is made by one of them, early in its plan."""
+    plans: list[list[op.Operation]] = [[] for _ in options.clients]
+    sent: list[tuple[str, str, str]] = []
+    for number in range(options.sessions):
+        prompt = _prompt(chance) if chance.random() < 0.4 else None
+        create = op.CreateSession(session_name(number), f"create-{number}", prompt)
+        plans[number % len(plans)].append(create)
+    for number in range(options.operations):
+        plan = chance.choice(plans)
+        session = session_name(chance.randrange(options.sessions))
+        plan.append(_operation(session, f"submit-{number}", sent, chance))
+        if chance.random() < 0.5:
+            plan.append(op.Pause(chance.random() * 0.15))
+    return plans
+
+
+def _operation(
+    session: str, submit_id: str, sent: list[tuple[str, str, str]], chance: random.Random
+) -> op.Operation:
+    match chance.choices(
+        ("send", "cancelled", "read", "pipelined", "repeat", "stop", "runtime", "lag", "reconnect"),
+        (8, 3, 2, 2, 2, 1, 2, 1, 2),
+    )[0]:
+        case "send":
+            prompt = _prompt(chance)
+            sent.append((session, submit_id, prompt))
+            return op.SendPrompt(
+                session,
+                submit_id,
+                prompt,
+                waits_seconds=chance.choice((0.0, 0.1, 0.6)),
+                reads_while_running=chance.random() < 0.3,
+            )
+        case "cancelled":
+            return op.SendPrompt(
+                session, submit_id, _prompt(chance), cancel_after_seconds=0.001 + chance.random() * 0.2
+            )
+        case "pipelined":
+            return op.SendAndRead(session, submit_id, _prompt(chance))
+        case "repeat" if sent:
+            return op.Repeat(*chance.choice(sent), other_prompt=chance.random() < 0.3)
+        case "stop":
+            return op.CancelActive(session)
+        case "runtime":
+            return op.ChangeRuntime(session, chance.choice(("session/close", "session/resume")))
+        case "lag":
+            return op.Lag(chance.choice((0.05, 0.3, 1.5)))
+        case "reconnect":
+            return op.Reconnect(cut=chance.random() < 0.5)
+        case _:
+            return op.Read(session)
+
+
+def _prompt(chance: random.Random) -> str:
+    return chance.choice(_ORDINARY if chance.random() < 0.7 else _UNRULY)
