@@ -7,6 +7,7 @@ import pytest
 import trio
 import trio.testing
 
+from runtime.simulation.explore import choose, explore, pause
 from supervisor import (
     ActorStopped,
     Cell,
@@ -18,7 +19,6 @@ from supervisor import (
     MailboxFull,
     MailboxLimits,
 )
-from tests.supervisor.schedules import choose, explore, pause
 
 
 @attrs.define

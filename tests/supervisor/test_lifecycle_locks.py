@@ -7,8 +7,8 @@ import pytest
 import trio
 import trio.testing
 
+from runtime.simulation.explore import choose, explore, pause
 from supervisor import LifecycleIdentity, LifecycleLocks, LifecycleOrderViolation, LifecycleTimeout
-from tests.supervisor.schedules import choose, explore, pause
 
 SOURCE = LifecycleIdentity("session", "w1", "s1")
 SIDE = LifecycleIdentity("side", "w1", "d1")

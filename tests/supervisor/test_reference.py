@@ -4,6 +4,7 @@ import pytest
 import trio
 import trio.testing
 
+from runtime.simulation.explore import choose, explore
 from supervisor import (
     ActorReference,
     ActorStopped,
@@ -13,7 +14,6 @@ from supervisor import (
     MailboxLimits,
     ReplySlot,
 )
-from tests.supervisor.schedules import choose, explore
 
 
 @pytest.fixture

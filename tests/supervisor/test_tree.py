@@ -7,6 +7,7 @@ import pytest
 import trio
 import trio.testing
 
+from runtime.simulation.explore import explore, pause
 from supervisor import (
     ChildSpec,
     ChildStartFailed,
@@ -17,7 +18,6 @@ from supervisor import (
     Shutdown,
     Supervisor,
 )
-from tests.supervisor.schedules import explore, pause
 
 
 @attrs.define
