@@ -25,7 +25,7 @@ STOP_SECONDS = 20.0
 PROVIDERS_END_SECONDS = 6.0
 """The contract's 5 s, and what looking takes."""
 PATH = "/usr/local/bin:/usr/bin:/bin"
-COMMAND = (sys.executable, "-c", "import sys; from runtime.cli import main; sys.exit(main())", "serve")
+COMMAND = (sys.executable, "-m", "runtime.cli", "serve")
 
 
 @attrs.define(eq=False)

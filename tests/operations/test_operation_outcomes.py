@@ -41,7 +41,10 @@ def captured_logs() -> Any:
 @pytest.mark.parametrize(
     ("error", "refusal"),
     [
-        (LifecycleTimeout(LifecycleIdentity("session", "w", "s"), "another", 30), Refusal("provider.timeout")),
+        (
+            LifecycleTimeout(LifecycleIdentity("session", "w", "s"), "another", 30),
+            Refusal("provider.timeout"),
+        ),
         (MailboxFull("work", 1024), Refusal("overloaded", retry_after_ms=250)),
         (ActorStopped("stopped"), Refusal("shutdown.in_progress")),
         (ZeroDivisionError("a bug"), Refusal("internal", delivery="unknown")),
