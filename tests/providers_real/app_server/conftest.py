@@ -14,7 +14,10 @@ from tools.real_agent import INSTALLED, codex_below
 
 @pytest.fixture(scope="session")
 def codex() -> str:
-    """Codex's program. Without it the tests are red: a check that skips it checks nothing."""
+    """Codex's own binary: its processes are found by this path, so the node script that wraps it will not do.
+
+    Without it the tests are red: a check that skips it checks nothing.
+    """
     path = os.environ.get("GREENROOM_REAL_CODEX", str(codex_below(INSTALLED)))
     if not os.access(path, os.X_OK):
         pytest.fail(f"there is no Codex at {path!r}. Try `make test-providers`.", pytrace=False)
