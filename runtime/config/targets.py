@@ -10,7 +10,7 @@ from typing import Protocol
 
 import attrs
 
-from runtime.config.model import TargetConfiguration
+from runtime.config.model import Provider, TargetConfiguration
 
 DEMO_TARGET_ID = "demo"
 """Taken by the built-in agent as long as `demo` is true."""
@@ -42,10 +42,12 @@ class KnownAgent:
     id: str
     name: str
     command: tuple[str, ...]
+    provider: Provider = "acp"
 
 
-# docs/providers/acp.md says how each of them behaves. The first one found is the command line's default.
+# docs/providers/ says how each of them behaves. The first one found is the command line's default.
 KNOWN_AGENTS = (
+    KnownAgent("codex", "Codex", ("codex", "app-server"), provider="codex"),
     KnownAgent("codex-acp", "Codex (ACP)", ("codex-acp",)),
     KnownAgent("claude-agent-acp", "Claude Code (ACP)", ("claude-agent-acp",)),
     KnownAgent("opencode", "OpenCode", ("opencode", "acp")),
@@ -58,4 +60,6 @@ def found_targets(programs: ProgramFinder) -> Iterator[TargetConfiguration]:
     """A target for every known agent whose program is there (`contract §1`)."""
     for agent in KNOWN_AGENTS:
         if programs.find(agent.command[0]) is not None:
-            yield TargetConfiguration(id=agent.id, provider="acp", name=agent.name, command=agent.command)
+            yield TargetConfiguration(
+                id=agent.id, provider=agent.provider, name=agent.name, command=agent.command
+            )

@@ -28,6 +28,7 @@ from runtime.config import Configuration
 from runtime.controller import Controller, ControllerPorts
 from runtime.controller_limits import InteractionTimeout, transport_limits
 from runtime.providers.acp.adapter import AcpDescriptor
+from runtime.providers.codex.descriptor import CodexDescriptor
 from runtime.providers.registry import ProviderRegistry
 from runtime.service.access import TOKEN_FILE, admitted_tokens
 from runtime.service.installation import VERSION
@@ -100,9 +101,10 @@ async def serve(
             writer=writer,
             reader=store.reader,
             launcher=guard,
-            registry=ProviderRegistry((AcpDescriptor(VERSION),)),
+            registry=ProviderRegistry((AcpDescriptor(VERSION), CodexDescriptor(VERSION))),
             targets=target_definitions(config, os.environ),
             program_found=program_found,
+            shared_directory=str(data_dir),
             directories=DiskWorkDirectories(Path(config.work_root)),
             clock=clock,
             identifiers=SystemIdentifiers(),
