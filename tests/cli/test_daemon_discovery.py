@@ -75,7 +75,7 @@ async def test_without_a_daemon_one_is_embedded_on_a_free_loopback_port(data_dir
     assert not configuration.allow_remote
 
 
-@pytest.mark.parametrize("pid", [NOBODY_PID, os.getpid()])
+@pytest.mark.parametrize("pid", [NOBODY_PID, os.getpid()], ids=["nobody", "somebody else"])
 async def test_the_file_of_a_dead_daemon_is_passed_over(data_dir, flags, embedded, pid):
     """Its process is gone; or its id is another's by now, but nobody listens on its port."""
     with trio.socket.socket() as unused:
