@@ -195,6 +195,7 @@ def test_agents_found_on_path_become_targets_in_a_fixed_order(tmp_path):
     programs = ProgramsInMemory(dict.fromkeys(("qwen", "opencode", "codex-acp", "codex", "claude"), "/x"))
     targets = Bench(tmp_path, programs).load().targets
     assert [(target.id, target.provider, target.command) for target in targets] == [
+        ("codex", "codex", ("codex", "app-server")),
         ("codex-acp", "acp", ("codex-acp",)),
         ("opencode", "acp", ("opencode", "acp")),
         ("qwen", "acp", ("qwen", "--acp")),
