@@ -9,9 +9,10 @@ import trio
 
 from runtime.simulation import checkers
 from runtime.simulation.client import ClientHabits, SimulatedClient
-from runtime.simulation.contents import Contents, read_contents, read_log
+from runtime.simulation.composition import TOKEN
+from runtime.simulation.contents import Contents, read_contents
 from runtime.simulation.history import Json
-from runtime.simulation.life import TOKEN, Life
+from runtime.simulation.life import Life
 from runtime.simulation.operations import send_params
 from runtime.simulation.world import WORKSPACE, World
 
@@ -105,14 +106,14 @@ async def _compare(
     history, notes = world.history, world.machine.notes
     shown = await _read_all(auditor)
     health = await auditor.ask("health/read", {})
-    contents = read_contents(life.reader, WORKSPACE)
-    for logged in read_log(life.reader, max(world.log, default=0)):
-        world.log[logged.commit_seq] = logged
+    assert life.store is not None
+    contents = read_contents(life.store.reader, WORKSPACE)
+    world.read_log(life.store)
     for client in (*clients, auditor):
         if client.link is not None and client.watches:
             # It was told everything there is; whatever it does not have by now, it missed.
             watch = client.watches[-1]
-            watch.last = max(watch.last, max(world.log, default=0))
+            watch.last = max(watch.last, life.store.committer.last_commit_seq)
             for doubt in watch.doubts.values():
                 history.violated("text rebuilt from deltas equals the row", doubt)
     for check in (

@@ -31,13 +31,16 @@ def _shows(request: Request, kind: str, row: Json) -> bool:
             # Intermediate facts may come first, the final result may not.
             same = (row["turnId"], row["requestId"]) == (params["turnId"], params["requestId"])
             final = row["answerDelivery"] in ("delivered", "failed", "unknown")
-            return bool(same and row["status"] == "answered" and final)
+            ours = row["answer"] is not None and row["answer"].get("optionId") == params["answer"]["optionId"]
+            return bool(same and row["status"] == "answered" and final and ours)
         case _:
             return False
 
 
 def _others_asked(request: Request, history: History) -> bool:
-    """Whether the same effect may be another command's."""
+    """Whether the same effect may be another command's, or the service's own where it answers for nobody."""
+    if history.answers_by_itself and request.method in ("turn/cancel", "interaction/respond"):
+        return True
     for other in history.requests:
         if other is request or other.session != request.session or _was_refused(other):
             continue

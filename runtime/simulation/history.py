@@ -59,6 +59,8 @@ class Request:
 class History:
     """Of one run, over all lives of the daemon."""
 
+    answers_by_itself: bool = False
+    """Whether the service answers approvals that nobody takes up."""
     requests: list[Request] = attrs.field(factory=list)
     violations: list[Violation] = attrs.field(factory=list)
     events: deque[str] = attrs.field(factory=lambda: deque(maxlen=LAST_EVENTS))

@@ -10,6 +10,7 @@ from typing import Literal
 
 import attrs
 
+from runtime.controller_limits import InteractionTimeout
 from runtime.simulation.agent_machine import AgentHabits
 from runtime.simulation.client import ClientHabits
 from runtime.simulation.pipes import Weather
@@ -17,6 +18,7 @@ from runtime.simulation.scheduler import Chances
 from runtime.wire.limits import Limits
 
 EndKind = Literal["power_cut", "kill", "clean_stop"]
+Phase = Literal["starting", "serving", "stopping"]
 
 KIB = 1024
 
@@ -26,12 +28,12 @@ class Ending:
     """How one life of the daemon ends: at a disk operation, or at a moment, whichever comes first."""
 
     kind: EndKind
-    at_operation: int | None
-    """The end then comes in the middle of what the database does."""
-    while_starting: bool
-    """Whether operations are counted from the start of the life, or from when it serves."""
     after_seconds: float
     """Of serving."""
+    at_operation: int | None = None
+    """Then it ends in the middle of what the database does; a clean stop ends so with a power cut."""
+    phase: Phase = "serving"
+    """In which phase of the life operations are counted."""
 
 
 @attrs.frozen
@@ -60,6 +62,7 @@ class RunOptions:
     commit_seconds_max: float
     clock_jump_ms_max: int
     limits: Limits
+    unanswered: InteractionTimeout
 
 
 def options_of(seed: int) -> RunOptions:
@@ -78,6 +81,7 @@ def options_of(seed: int) -> RunOptions:
         commit_seconds_max=chance.choice((0.0005, 0.003, 0.02)),
         clock_jump_ms_max=chance.choice((0, 0, 5_000, 3_600_000)),
         limits=_limits(chance),
+        unanswered=_unanswered(chance),
     )
 
 
@@ -101,10 +105,14 @@ def _client(chance: random.Random, sessions: int) -> ClientHabits:
 def _ending(chance: random.Random) -> Ending:
     kind: EndKind = chance.choices(("power_cut", "kill", "clean_stop"), (0.76, 0.12, 0.12))[0]
     # As many short lives as long ones: recovery and the first commits are where it hurts.
-    while_starting = chance.random() < 0.15
-    operation = _evenly_by_size(chance, 1, 60 if while_starting else 900)
-    at_operation = int(operation) if kind != "clean_stop" and chance.random() < 0.75 else None
-    return Ending(kind, at_operation, while_starting, _evenly_by_size(chance, 0.1, 4.0))
+    seconds = _evenly_by_size(chance, 0.1, 4.0)
+    if chance.random() < 0.25:
+        return Ending(kind, seconds)
+    if kind == "clean_stop":
+        return Ending(kind, seconds, int(_evenly_by_size(chance, 1, 60)), "stopping")
+    if chance.random() < 0.15:
+        return Ending(kind, seconds, int(_evenly_by_size(chance, 1, 60)), "starting")
+    return Ending(kind, seconds, int(_evenly_by_size(chance, 1, 900)))
 
 
 def _evenly_by_size(chance: random.Random, least: float, most: float) -> float:
@@ -148,6 +156,12 @@ def _agents(chance: random.Random) -> AgentHabits:
     )
 
 
+def _unanswered(chance: random.Random) -> InteractionTimeout:
+    if chance.random() < 0.85:
+        return InteractionTimeout()
+    return InteractionTimeout(chance.choice((0.02, 0.3)), chance.choice(("stop", "reject_once")))
+
+
 def _limits(chance: random.Random) -> Limits:
     return Limits(
         max_server_frame_bytes=chance.choice((8 * KIB, 8 * KIB * KIB)),
@@ -170,6 +184,7 @@ def _limits(chance: random.Random) -> Limits:
         client_queue_bytes=chance.choice((32 * KIB, 8 * KIB * KIB)),
         ping_seconds=chance.choice((0.5, 20.0)),
         checkpoint_seconds=chance.choice((0.2, 5.0)),
+        commit_log_max_count=chance.choice((20, 1_000_000, 1_000_000, 1_000_000)),
         store_reserve_bytes=0,
         shutdown_grace_seconds=chance.choice((0.5, 5.0)),
     )

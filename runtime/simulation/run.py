@@ -12,9 +12,10 @@ import trio
 
 from runtime.simulation.audit import audit
 from runtime.simulation.client import SimulatedClient
+from runtime.simulation.composition import TOKEN
 from runtime.simulation.disk import SimulatedDisk
-from runtime.simulation.history import Violation
-from runtime.simulation.life import TOKEN, Life
+from runtime.simulation.history import History, Violation
+from runtime.simulation.life import Life
 from runtime.simulation.logs import collected_logs
 from runtime.simulation.operations import CreateSession, Operation
 from runtime.simulation.options import RunOptions, options_of
@@ -60,7 +61,7 @@ def run_options(options: RunOptions) -> RunReport:
     digest = StepDigest()
     chances = Chances(options.seed)
     disk = SimulatedDisk()
-    world = World(options, chances, disk)
+    world = World(options, chances, disk, History(answers_by_itself=options.unanswered.seconds > 0))
     try:
         with collected_logs(world.take_log), guard(world.run_crashed):
             run_in_virtual_time(_run, world, order=chances.source("schedule"), instrument=digest)

@@ -13,6 +13,7 @@ import attrs
 import trio
 
 from runtime.simulation.agent_machine import AgentMachine, SimulatedLauncher
+from runtime.simulation.commit_record import CommitRecord
 from runtime.simulation.disk import SimulatedDisk
 from runtime.simulation.history import History
 from runtime.simulation.network import Network, SimulatedListener
@@ -20,7 +21,7 @@ from runtime.simulation.options import RunOptions
 from runtime.simulation.scheduler import Chances
 from runtime.simulation.small_ports import CountedIdentifiers, SimulatedClock, SimulatedDirectories
 from runtime.simulation.subscription_watch import SubscriptionWatch
-from store.port import LoggedCommit
+from store.open import Store
 
 WORKSPACE = "w1"
 
@@ -32,13 +33,12 @@ class World:
     options: RunOptions
     chances: Chances
     disk: SimulatedDisk
-    history: History = attrs.field(factory=History)
+    history: History
     faults: Counter[str] = attrs.field(factory=Counter)
     clock: SimulatedClock = attrs.field(factory=SimulatedClock)
     identifiers: CountedIdentifiers = attrs.field(factory=CountedIdentifiers)
     directories: SimulatedDirectories = attrs.field(factory=SimulatedDirectories)
-    log: dict[int, LoggedCommit] = attrs.field(factory=dict)
-    """The commit log, as it was found after each recovery."""
+    log: CommitRecord = attrs.field(factory=CommitRecord)
     watches: list[SubscriptionWatch] = attrs.field(factory=list)
     written_behind: dict[tuple[str, str, str], str] = attrs.field(factory=dict)
     """Of messages that streamed when a life ended: text that must have been written by then."""
@@ -46,6 +46,8 @@ class World:
     """Raised when a life ends from outside; what belongs to an older one is refused everywhere."""
     errors_matter: bool = True
     """Whether an error in the log is a bug: not so once a life was ended from outside, nor on a faulty disk."""
+    ended_cleanly: bool = True
+    """Whether the last life came to its end by itself, or there was none."""
     crashes: list[BaseException] = attrs.field(factory=list)
     """What was logged with such errors."""
     lives: int = 0
@@ -74,6 +76,10 @@ class World:
         else:
             self.disk.kill()
         self.note(f"{how} ends life {self.lives}")
+
+    def read_log(self, store: Store) -> None:
+        """Remember what the commit log holds now."""
+        self.log.read(store, store.committer.last_commit_seq)
 
     def take_log(self, level: str, message: str, entry: MutableMapping[str, Any]) -> None:
         """An entry of the daemon's log. Errors of a living, unharmed daemon are bugs (`no part crashes`)."""
