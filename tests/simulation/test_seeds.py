@@ -1,5 +1,7 @@
 """A hundred seeds of the whole service, with power cuts, crashes and faults: nothing that was promised is broken."""
 
+from collections.abc import Callable
+
 import pytest
 
 from runtime.simulation.command import Summary
@@ -13,7 +15,10 @@ KEPT_SEEDS = ()
 
 @pytest.mark.rule("RT-003", "RT-005", "RT-029", "RT-037", "RT-076", "ST-003", "ST-005")
 @pytest.mark.case("FC-10", "FC-11", "FC-14", "FC-23", "FC-49")
-def test_no_promise_is_broken_in_a_hundred_seeds(hundred_seeds: Summary) -> None:
+def test_no_promise_is_broken_in_a_hundred_seeds(
+    hundred_seeds: Summary, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("simulation", hundred_seeds.as_text())
     assert hundred_seeds.violations == []
 
 
