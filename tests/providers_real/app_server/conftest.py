@@ -25,6 +25,13 @@ def codex() -> str:
 
 
 @pytest.fixture(scope="session")
+def model() -> Iterator[ModelServer]:
+    """A model of its own: the other agent's tests ask for the same words, and each counts its requests."""
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
 def daemon(codex: str, model: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     """The shared one."""
     folder = tmp_path_factory.mktemp("app-server")
