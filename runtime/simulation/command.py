@@ -8,6 +8,7 @@ import argparse
 import hashlib
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TextIO
@@ -108,6 +109,8 @@ def describe(report: RunReport, out: TextIO) -> None:
     seed = report.options.seed
     lines = [f"seed {seed}: {len(report.violations)} violations"]
     lines += [f"  {violation}" for violation in report.violations]
+    for crash in report.crashes:
+        lines += "".join(traceback.format_exception(crash)).splitlines()
     lines.append("what the seed stands for:")
     for field in attrs.fields(type(report.options)):
         lines.append(f"  {field.name} = {getattr(report.options, field.name)}")

@@ -1,9 +1,8 @@
-"""The small ports of a simulated run: time of day, identifiers, secrets and working directories.
+"""The small ports of a simulated run: time of day, identifiers and working directories.
 
 Each answers from the run alone, so the same seed gives the same values; what they stand for is in `runtime.ports`.
 """
 
-import random
 from collections.abc import Sequence
 from typing import Final
 
@@ -41,21 +40,6 @@ class CountedIdentifiers:
         """See `IdentifierSource`."""
         self.made += 1
         return f"01900000-0000-7000-8000-{self.made:012x}"
-
-
-@attrs.define
-class SeededRandomness:
-    """`Randomness` of a run."""
-
-    chance: random.Random
-
-    def token(self) -> str:
-        """See `Randomness`."""
-        return f"token-{self.chance.getrandbits(256):064x}"
-
-    def fraction(self) -> float:
-        """See `Randomness`."""
-        return self.chance.random()
 
 
 @attrs.define
