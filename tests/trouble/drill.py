@@ -18,6 +18,7 @@ import trio
 
 from runtime.simulation import checkers
 from runtime.simulation.agent_machine import AgentNotes
+from runtime.simulation.commit_record import CommitRecord
 from runtime.simulation.contents import Contents, read_contents, read_log
 from runtime.simulation.history import History, Json, Request, Violation
 from store.connection import open_for_reading
@@ -92,7 +93,7 @@ class Drill:
             log = {logged.commit_seq: logged for logged in read_log(reader, 0)}
             self._hold(checkers.nothing_is_open(contents, "when the API opens"))
             self._hold(checkers.acknowledged_is_durable(self.history, contents))
-            self._hold(checkers.rows_agree_with_log(contents, log))
+            self._hold(checkers.rows_agree_with_log(contents, CommitRecord(log)))
             self._hold(life.commits_are_in(log))
             self._hold(life.shown_is_stored(contents, died_at - WRITE_BEHIND_MS / 1000 - DISK_SECONDS))
             self._hold(checkers.told_only_what_is_marked(self._notes(), contents))
