@@ -40,6 +40,7 @@ async def audit(world: World, life: Life, clients: list[SimulatedClient]) -> Non
     )
     async with trio.open_nursery() as nursery:
         nursery.start_soon(auditor.stay_connected)
+        nursery.start_soon(auditor.read_what_was_not_shown)
         await auditor.linked()
         await _settle(world, auditor)
         await _use_once_more(world, auditor)

@@ -56,6 +56,12 @@ def acknowledged_is_durable(history: History, contents: Contents) -> Iterator[Vi
 def same_submit_same_effect(history: History) -> Iterator[Violation]:
     """Promise 2: a submit id has one turn, whoever asks and however often."""
     turns: dict[tuple[str, str, str], str] = {}
+    sessions: dict[tuple[str, str], str] = {}
+    for request in history.answered("session/create"):
+        claim = (request.session[0], request.params["clientSubmitId"])
+        session = request.result["session"]["agentSessionId"]
+        if sessions.setdefault(claim, session) != session:
+            yield Violation("same submit id, same effect", f"{claim} has {sessions[claim]} and {session}")
     for request in history.answered("session/send"):
         name = (*request.session, request.params["clientSubmitId"])
         turn_id = request.result["turn"]["turnId"]

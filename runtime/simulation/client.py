@@ -58,6 +58,8 @@ class SimulatedClient:
     store_id: str | None = attrs.field(default=None, init=False)
     _linked: trio.Event = attrs.field(factory=trio.Event, init=False)
     _news: trio.Event = attrs.field(factory=trio.Event, init=False)
+    _reread: deque[str | None] = attrs.field(factory=deque, init=False)
+    """Sessions whose rows were not shown by events; None for all of them."""
     _approvals: deque[Json] = attrs.field(factory=deque, init=False)
     """What agents ask and this client has not looked at yet."""
     _asked: trio.Event = attrs.field(factory=trio.Event, init=False)
@@ -114,6 +116,7 @@ class SimulatedClient:
             head=result["commitSeq"],
             violated=self.history.violated,
             now=trio.current_time,
+            told_by=link.connection.listener,
         )
         if self.watches:
             watch.rows.update(self.watches[-1].rows)
@@ -178,19 +181,52 @@ class SimulatedClient:
         return False
 
     def _heard(self, event: Json) -> None:
+        if event["type"] in ("session_reset", "resync"):
+            self._reread.append(event.get("agentSessionId"))
+            self._stir()
         if event["type"] != "commit":
             return
         self._stir()
         for change in event["changes"]:
             row = change["row"]
-            if change["type"] == "interaction" and row["status"] == "pending":
-                self._approvals.append(row)
-                self._asked.set()
-                self._asked = trio.Event()
+            if change["type"] == "interaction":
+                self._look_at(row)
+
+    def _look_at(self, interaction: Json) -> None:
+        if interaction["status"] == "pending":
+            self._approvals.append(interaction)
+            self._asked.set()
+            self._asked = trio.Event()
 
     def _stir(self) -> None:
         self._news.set()
         self._news = trio.Event()
+
+    async def read_what_was_not_shown(self) -> None:
+        """Read sessions whose events said no more than that there is something to read, until cancelled."""
+        while True:
+            while not self._reread:
+                await self.wait_for_news()
+            session = self._reread.popleft()
+            if session is None:
+                listed = await self.ask("session/list", {"limit": 200})
+                self._reread.extend(item["agentSessionId"] for item in listed.result["items"])
+            else:
+                self._learn(await self.ask("session/get", {"agentSessionId": session}))
+                self._stir()
+
+    def _learn(self, read: Request) -> None:
+        if read.state != "answered":
+            return
+        rows, commit_seq = read.result, read.result["commitSeq"]
+        name = self.workspace_id, rows["session"]["agentSessionId"]
+        watch = self.watches[-1]
+        watch.learn(("session", *name), rows["session"], commit_seq)
+        for turn in rows["turns"]:
+            watch.learn(("turn", *name, turn["turnId"]), turn, commit_seq)
+        for row in rows["interactions"]:
+            watch.learn(("interaction", *name, row["turnId"], row["requestId"]), row, commit_seq)
+            self._look_at(row)
 
     async def answer_approvals(self) -> None:
         """Answer what agents ask, by chance, until cancelled. Others may be quicker."""

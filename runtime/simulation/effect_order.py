@@ -46,7 +46,8 @@ def _others_asked(request: Request, history: History) -> bool:
             continue
         if other.method == "session/close" and request.method == "turn/cancel":
             return True
-        same = ("turnId", "requestId", "clientSubmitId")
+        # A session of this name is made once, under whatever submit id.
+        same = () if request.method == "session/create" else ("turnId", "requestId", "clientSubmitId")
         if other.method == request.method and all(
             other.params.get(name) == request.params.get(name) for name in same
         ):

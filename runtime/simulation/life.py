@@ -46,7 +46,6 @@ class Life:
         self._phase: Phase = "starting"
         self._operations = 0
         self._over = trio.Event()
-        self._watches_before = len(world.watches)
         self._state = world.disk.state
         self._faults = list(self._disk_faults())
         self._listener = world.network.bind()
@@ -155,7 +154,9 @@ class Life:
             return
         delay_seconds = options.limits.write_behind_ms / 1000
         written_by = trio.current_time() - delay_seconds - _COMMITS_TO_WAIT_FOR * options.commit_seconds_max
-        for watch in world.watches[self._watches_before :]:
+        for watch in world.watches:
+            if watch.told_by is not self._listener:
+                continue
             for name, text in watch.heard_until(written_by).items():
                 world.written_behind[name] = max(world.written_behind.get(name, ""), text, key=len)
 

@@ -59,6 +59,7 @@ class StreamEnd:
 class Connection:
     """Both ends, for whoever cuts it."""
 
+    listener: "SimulatedListener"
     daemon: StreamEnd
     client: StreamEnd
 
@@ -139,6 +140,6 @@ class Network:
         # How clients cut what they read shows nothing; how the daemon does, shows its parsers.
         to_client = Pipe(attrs.evolve(self._weather, piece_bytes_max=0), self._chance)
         to_daemon = Pipe(self._weather, self._chance)
-        connection = Connection(StreamEnd(to_daemon, to_client), StreamEnd(to_client, to_daemon))
+        connection = Connection(listener, StreamEnd(to_daemon, to_client), StreamEnd(to_client, to_daemon))
         listener.offer(connection)
         return connection

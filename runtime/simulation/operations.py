@@ -4,7 +4,7 @@ A plan is a list of these, drawn from the seed; each goes on across lost connect
 same ids, until it has its answer.
 """
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 import attrs
 import trio
@@ -32,18 +32,48 @@ class CreateSession:
     session: str
     submit_id: str
     prompt: str | None
+    settings: tuple[tuple[str, str | bool], ...] = ()
 
     async def perform(self, client: SimulatedClient) -> None:
         """See `Operation`."""
+        request = await client.ask("session/create", self.params())
+        client.note(f"{client.name} created {self.session}: {request.state} {request.code}")
+
+    def params(self) -> Json:
+        """Of `session/create`, but for the workspace."""
         params: Json = {
             "agentTargetId": TARGET,
             "clientSubmitId": self.submit_id,
             "agentSessionId": self.session,
+            "settings": dict(self.settings),
         }
         if self.prompt is not None:
             params["initialContent"] = text_content(self.submit_id, self.prompt)
+        return params
+
+
+@attrs.frozen
+class CreateAgain:
+    """Create what was created: the same again, under a known submit id something else, or a name that is taken."""
+
+    first: CreateSession
+    change: Literal["nothing", "content", "submit id"]
+
+    async def perform(self, client: SimulatedClient) -> None:
+        """See `Operation`."""
+        created = client.history.answered("session/create")
+        if not any(request.params["clientSubmitId"] == self.first.submit_id for request in created):
+            return
+        params, expected = self.first.params(), ""
+        if self.change == "content":
+            params["initialContent"], expected = text_content("nobody", "[[say no]]"), "submit.conflict"
+        elif self.change == "submit id":
+            params["clientSubmitId"], expected = f"another-{self.first.submit_id}", "session.exists"
         request = await client.ask("session/create", params)
-        client.note(f"{client.name} created {self.session}: {request.state} {request.code}")
+        if request.code != expected and request.state != "unknown":
+            client.history.violated(
+                "a submit id and a name are taken once", f"{self.change}: {request.code or request.result}"
+            )
 
 
 @attrs.frozen
@@ -167,7 +197,7 @@ class SendAndRead:
             read = await link.call("session/get", workspace | {"agentSessionId": self.session})
         except LinkLost:
             return
-        if sent.request.state == "open":
+        if sent.request.state == "open" and read.state == "answered":
             client.history.violated(
                 "requests on one session take effect in order", f"{self.submit_id} was overtaken by a read"
             )
@@ -198,7 +228,9 @@ class Read:
         try:
             await client.once("session/get", {"agentSessionId": self.session})
             await client.once("session/messages", params, compare)
-            await client.once("session/list", {})
+            for method in ("session/list", "interaction/list", "target/list", "health/read"):
+                await client.once(method, {})
+            await client.once("turn/list", {"agentSessionId": self.session, "limit": 2})
         except LinkLost:
             return
 

@@ -164,7 +164,9 @@ def _unanswered(chance: random.Random) -> InteractionTimeout:
 
 def _limits(chance: random.Random) -> Limits:
     return Limits(
-        max_server_frame_bytes=chance.choice((8 * KIB, 8 * KIB * KIB)),
+        max_server_frame_bytes=chance.choice((1536, 8 * KIB * KIB, 8 * KIB * KIB)),
+        max_page_bytes=chance.choice((2 * KIB, 4 * KIB * KIB)),
+        max_in_flight_requests=chance.choice((2, 256)),
         max_delta_bytes=chance.choice((16, 64 * KIB)),
         max_message_bytes=chance.choice((200, 4 * KIB * KIB)),
         message_update_interval_ms=chance.choice((1, 100)),
@@ -181,7 +183,7 @@ def _limits(chance: random.Random) -> Limits:
         lifecycle_timeout_seconds=chance.choice((2.0, 20.0)),
         connection_drain_seconds=chance.choice((0.5, 5.0)),
         client_send_deadline_seconds=chance.choice((0.5, 5.0)),
-        client_queue_bytes=chance.choice((32 * KIB, 8 * KIB * KIB)),
+        client_queue_bytes=chance.choice((6 * KIB, 32 * KIB, 8 * KIB * KIB)),
         ping_seconds=chance.choice((0.5, 20.0)),
         checkpoint_seconds=chance.choice((0.2, 5.0)),
         commit_log_max_count=chance.choice((20, 1_000_000, 1_000_000, 1_000_000)),

@@ -118,6 +118,7 @@ async def _run_lives(world: World) -> None:
         for client, plan, event in zip(clients, plans, done, strict=True):
             people.start_soon(client.stay_connected)
             people.start_soon(client.answer_approvals)
+            people.start_soon(client.read_what_was_not_shown)
             people.start_soon(_perform, world, client, plan, event)
         people.start_soon(_set_clock, world, world.chances.source("clock"))
         for ending in world.options.endings:

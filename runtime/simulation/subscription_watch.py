@@ -44,6 +44,8 @@ class SubscriptionWatch:
     violated: Callable[[str, str], None]
     now: Callable[[], float]
     """Seconds, for how long ago something was heard."""
+    told_by: object = None
+    """The daemon at the other end: what it sent may arrive when it is long gone."""
     seen: dict[int, str] = attrs.field(factory=dict, init=False)
     """Bodies of commits by number, as they came."""
     last: int = attrs.field(init=False)
@@ -55,7 +57,10 @@ class SubscriptionWatch:
     doubts: dict[MessageName, str] = attrs.field(factory=dict, init=False)
     """Messages whose row said something else than their deltas. Text that was lost may be told of later, so this is
     judged when everything has been told."""
+    _learned_at: dict[tuple[str, ...], int] = attrs.field(factory=dict, init=False)
     _texts: dict[MessageName, _Text] = attrs.field(factory=dict, init=False)
+    _unsure: set[SessionName] = attrs.field(factory=set, init=False)
+    """Sessions of which some rows were not shown."""
     _gaps: set[MessageName] = attrs.field(factory=set, init=False)
     """Messages of which text was lost: nothing may be added to them before a snapshot."""
 
@@ -71,6 +76,11 @@ class SubscriptionWatch:
     def of_session(self, kind: str, session: SessionName) -> list[Json]:
         """The rows of a kind that belong to a session."""
         return [row for name, row in self.rows.items() if name[:3] == (kind, *session)]
+
+    def learn(self, name: tuple[str, ...], row: Json, commit_seq: int) -> None:
+        """A row as of a commit, from an event or a read; one that is older than what is held is dropped."""
+        if commit_seq >= self._learned_at.get(name, 0):
+            self.rows[name], self._learned_at[name] = row, commit_seq
 
     def heard_until(self, moment: float) -> dict[MessageName, str]:
         """The text of messages that still streamed at the end, as far as it was known at that moment."""
@@ -97,12 +107,12 @@ class SubscriptionWatch:
                 self._advance(event["commitSeq"])
                 self.seen[event["commitSeq"]] = body
                 for change in event["changes"]:
-                    self._change(change["type"], change["row"], live=event["commitSeq"] > self.head)
+                    self._change(change["type"], change["row"], event["commitSeq"])
                 self._no_text_in_settled_turns(event)
             case "session_reset":
                 self._advance(event["commitSeq"])
                 self.seen[event["commitSeq"]] = body
-                self._forget_session((event["workspaceId"], event["agentSessionId"]))
+                self._reset((event["workspaceId"], event["agentSessionId"]))
             case "checkpoint":
                 self._advance(event["commitSeq"])
             case "resync":
@@ -128,22 +138,22 @@ class SubscriptionWatch:
             self.violated("commitSeq strictly grows", f"{self.label}: {commit_seq} after {self.last}")
         self.last = commit_seq
 
-    def _change(self, kind: str, row: Json, *, live: bool) -> None:
+    def _change(self, kind: str, row: Json, commit_seq: int) -> None:
         session = row["workspaceId"], row["agentSessionId"]
         match kind:
             case "session":
-                self.rows["session", *session] = row
+                self.learn(("session", *session), row, commit_seq)
             case "turn":
-                self._turn(("turn", *session, row["turnId"]), row)
+                self._turn(("turn", *session, row["turnId"]), row, commit_seq)
             case "interaction":
-                self.rows["interaction", *session, row["turnId"], row["requestId"]] = row
+                self.learn(("interaction", *session, row["turnId"], row["requestId"]), row, commit_seq)
             case "message":
-                self.rows["message", *session, row["messageId"]] = row
-                self._message((*session, row["messageId"]), row, live=live)
+                self.learn(("message", *session, row["messageId"]), row, commit_seq)
+                self._message((*session, row["messageId"]), row, live=commit_seq > self.head)
             case _:
                 pass
 
-    def _turn(self, name: tuple[str, ...], row: Json) -> None:
+    def _turn(self, name: tuple[str, ...], row: Json, commit_seq: int) -> None:
         before = self.rows.get(name)
         if before is not None and before["phase"] == "settled":
             stands = ("phase", "outcome", "settledAt")
@@ -151,7 +161,7 @@ class SubscriptionWatch:
                 self.violated(
                     "a settled outcome stands", f"{self.label}: turn {row['turnId']} changed after its end"
                 )
-        self.rows[name] = row
+        self.learn(name, row, commit_seq)
 
     def _no_text_in_settled_turns(self, event: Json) -> None:
         for change in event["changes"]:
@@ -169,7 +179,9 @@ class SubscriptionWatch:
                         f"{self.label}: {open_texts} of turn {row['turnId']}",
                     )
 
-    def _forget_session(self, session: SessionName) -> None:
+    def _reset(self, session: SessionName) -> None:
+        """Rows were not shown: which messages there are is not known from here any more."""
+        self._unsure.add(session)
         for name in [name for name in self._texts if name[:2] == session]:
             del self._texts[name]
 
@@ -209,9 +221,9 @@ class SubscriptionWatch:
         name = event["workspaceId"], event["agentSessionId"], event["messageId"]
         text = self._texts.get(name)
         if text is None:
-            self.violated(
-                "a message's row precedes its first delta", f"{self.label}: {name} {event['deltaSeq']}"
-            )
+            if name[:2] not in self._unsure:
+                broken = "a message's row precedes its first delta"
+                self.violated(broken, f"{self.label}: {name} {event['deltaSeq']}")
             return
         lost = name in self._gaps
         if lost or event["deltaSeq"] != text.next_delta or not event["text"]:

@@ -6,6 +6,11 @@ from typing import Final
 from runtime.simulation import operations as op
 from runtime.simulation.options import RunOptions, session_name
 
+_SETTINGS: Final[tuple[tuple[tuple[str, str | bool], ...], ...]] = (
+    (),
+    (("model", "demo-large"),),
+    (("mode", "auto"), ("dedicatedProcess", True)),
+)
 _ORDINARY: Final = (
     "",
     "[[stream 6 delay=5 size=20]]",
@@ -50,13 +55,19 @@ def plans_of(options: RunOptions, chance: random.Random) -> list[list[op.Operati
     """One plan for each client. Every session is made by one of them, early in its plan."""
     plans: list[list[op.Operation]] = [[] for _ in options.clients]
     sent: list[tuple[str, str, str]] = []
+    created: list[op.CreateSession] = []
     for number in range(options.sessions):
         prompt = _prompt(chance) if chance.random() < 0.4 else None
-        create = op.CreateSession(session_name(number), f"create-{number}", prompt)
+        create = op.CreateSession(session_name(number), f"create-{number}", prompt, chance.choice(_SETTINGS))
         plans[number % len(plans)].append(create)
+        created.append(create)
     for number in range(options.operations):
         plan = chance.choice(plans)
         session = session_name(chance.randrange(options.sessions))
+        if chance.random() < 0.06:
+            plan.append(
+                op.CreateAgain(chance.choice(created), chance.choice(("nothing", "content", "submit id")))
+            )
         plan.append(_operation(session, f"submit-{number}", sent, chance))
         if chance.random() < 0.5:
             plan.append(op.Pause(chance.random() * 0.15))
@@ -93,7 +104,7 @@ def _operation(
         case "runtime":
             return op.ChangeRuntime(session, chance.choice(("session/close", "session/resume")))
         case "lag":
-            return op.Lag(chance.choice((0.05, 0.3, 1.5)))
+            return op.Lag(chance.choice((0.3, 1.5, 4.0)))
         case "reconnect":
             return op.Reconnect(cut=chance.random() < 0.5)
         case _:
