@@ -94,13 +94,13 @@ class SimulatedClient:
     async def _introduce(self, link: Link) -> None:
         hello = {"protocolVersion": 1, "clientInfo": {"name": self.name}}
         answer = await link.call("initialize", hello)
-        self.store_id = answer.result["storeId"] if answer.state == "answered" else None
+        held_of, self.store_id = self.store_id, answer.result.get("storeId")
         params: Json = {"workspaceId": self.workspace_id, "topics": [TOPIC]}
         if self.habits.sessions is not None:
             params["agentSessionIds"] = sorted(self.habits.sessions)
         before = self.watches[-1] if self.watches else None
         if before is not None and self.habits.replays:
-            params |= {"afterCommitSeq": before.last, "storeId": self.store_id}
+            params |= {"afterCommitSeq": before.last, "storeId": held_of}
         link.on_event = self._heard
         await link.call(
             "events/subscribe", params, on_answer=lambda result: self._subscribed(link, params, result)
@@ -120,6 +120,8 @@ class SimulatedClient:
         )
         if self.watches:
             watch.rows.update(self.watches[-1].rows)
+            if not replayed:
+                self._reread.append(None)
         self.watches.append(watch)
         self.all_watches.append(watch)
         link.watches[result["subscriptionId"]] = watch

@@ -5,12 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from runtime.simulation.command import Summary
-from runtime.simulation.run import run_seed
 
 pytestmark = pytest.mark.timeout(600)  # the first of these tests runs the seeds for all of them
-
-KEPT_SEEDS = ()
-"""Seeds that once showed a bug."""
 
 
 @pytest.mark.rule("RT-003", "RT-005", "RT-029", "RT-037", "RT-076", "ST-003", "ST-005")
@@ -47,8 +43,3 @@ def test_every_kind_of_fault_takes_place(hundred_seeds: Summary) -> None:
         "torn frame",
     } - hundred_seeds.faults.keys()
     assert not missing
-
-
-@pytest.mark.parametrize("seed", KEPT_SEEDS)
-def test_a_seed_that_showed_a_bug_shows_it_no_more(seed: int) -> None:
-    assert run_seed(seed).violations == ()
