@@ -11,7 +11,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 PRODUCT_PACKAGES = ("runtime", "store", "supervisor")
 
-_SKIPPED_FOLDERS = {
+# `.git` is a folder, or a file where the checkout is a work tree beside another.
+_SKIPPED = {
     ".cache",
     ".git",
     ".hypothesis",
@@ -30,8 +31,10 @@ _SKIPPED_FOLDERS = {
 def tree_files(root: Path) -> Iterator[Path]:
     """All files below `root` that belong to the project, in a stable order."""
     for entry in sorted(root.iterdir()):
+        if entry.name in _SKIPPED:
+            continue
         if entry.is_dir():
-            if entry.name not in _SKIPPED_FOLDERS and not entry.name.endswith(".egg-info"):
+            if not entry.name.endswith(".egg-info"):
                 yield from tree_files(entry)
         elif entry.is_file():
             yield entry
