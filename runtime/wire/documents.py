@@ -1,4 +1,4 @@
-"""Generates `contract/`: JSON Schema, OpenRPC, AsyncAPI and the table of error codes, from the models alone.
+"""Generates `contract/`: JSON Schema, OpenRPC, AsyncAPI, TypeScript and the table of error codes, from the models alone.
 
 The same models give the same bytes. `python -m runtime.wire.documents --out DIRECTORY` writes them.
 """
@@ -20,6 +20,7 @@ from runtime.wire.jsonrpc_frame import ID_CHARACTERS_MAX
 from runtime.wire.methods import METHODS
 from runtime.wire.openrpc import openrpc_document
 from runtime.wire.requests import PROTOCOL_VERSION
+from runtime.wire.typescript import typescript_document
 
 _TITLE = "Greenroom"
 _VERSION = f"{PROTOCOL_VERSION}"
@@ -33,8 +34,10 @@ _IDENTITY: Schema = {
 
 def documents() -> Mapping[str, bytes]:
     """File name to content of every document."""
+    schema = schema_document()
     return {
-        "schema.json": _json(schema_document()),
+        "schema.json": _json(schema),
+        "greenroom.ts": typescript_document(schema, _VERSION).encode(),
         "greenroom.openrpc.json": _json(openrpc_document(_TITLE, _VERSION)),
         "events.asyncapi.json": _json(asyncapi_document(_TITLE, _VERSION)),
         "errors.json": _json([_error(entry) for entry in ERRORS.values()]),

@@ -161,11 +161,12 @@ def test_the_contract_is_written_where_it_was_asked_for(capsys, tmp_path):
         "errors.md",
         "events.asyncapi.json",
         "greenroom.openrpc.json",
+        "greenroom.ts",
         "schema.json",
     ]
-    assert len(capsys.readouterr().out.splitlines()) == 5
+    assert len(capsys.readouterr().out.splitlines()) == 6
     assert main(["contract", "--out", str(tmp_path / "new"), "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["written"]) == 5
+    assert len(json.loads(capsys.readouterr().out)["written"]) == 6
     (tmp_path / "file").touch()
     assert main(["contract", "--out", str(tmp_path / "file")]) == 1
     assert "choose another directory with --out" in capsys.readouterr().err

@@ -12,7 +12,14 @@ from runtime.wire.errors import ERRORS
 from runtime.wire.methods import METHODS, UNBUILT_METHODS
 
 COMMITTED = Path(__file__).parents[2] / "contract"
-NAMES = ["errors.json", "errors.md", "events.asyncapi.json", "greenroom.openrpc.json", "schema.json"]
+NAMES = [
+    "errors.json",
+    "errors.md",
+    "events.asyncapi.json",
+    "greenroom.openrpc.json",
+    "greenroom.ts",
+    "schema.json",
+]
 
 
 def committed(name):
@@ -146,6 +153,30 @@ def test_the_error_documents_say_what_the_table_says():
     assert re.findall(r"^\| `([a-z._]+)` \|", table, re.MULTILINE) == list(ERRORS)
     for line in table.splitlines():
         assert line.count("|") in (0, 5), line
+
+
+def test_the_typescript_types_have_every_definition_method_and_error_code():
+    text = (COMMITTED / "greenroom.ts").read_text(encoding="utf-8")
+    exported = re.findall(r"^export (?:interface|type) (\w+)", text, re.MULTILINE)
+    assert sorted(exported) == sorted([*schema_document()["$defs"], "Methods", "ErrorCode"])
+    table = text.partition("export interface Methods {")[2].partition("}\n\n")[0]
+    assert re.findall(r'^  readonly "([^"]+)": \{ params: (\w+); result: (\w+) \};', table, re.MULTILINE) == [
+        (method.name, method.params.__name__, method.result.__name__) for method in METHODS.values()
+    ]
+    assert re.findall(r'^  \| "([a-z._]+)"', text, re.MULTILINE) == list(ERRORS)
+
+
+def test_the_typescript_types_say_what_may_be_left_out_what_may_be_null_and_how_members_are_told_apart():
+    text = (COMMITTED / "greenroom.ts").read_text(encoding="utf-8")
+    delta = text.partition("export interface MessageDelta {")[2].partition("\n}")[0]
+    assert '  readonly type: "message_delta";' in delta
+    assert '  readonly field: "text" | "output";' in delta
+    interaction = text.partition("export interface Interaction {")[2].partition("\n}")[0]
+    assert "  readonly resolvedAt: number | null;" in interaction
+    assert "  readonly command?: string;" in text.partition("export interface ApprovalInput {")[2]
+    assert "export type Answer = OptionAnswerInput | QuestionAnswerInput;" in text
+    assert "readonly answersByQuestionId: Readonly<Record<string, string | ReadonlyArray<string>>>;" in text
+    assert "readonly params: ({ readonly subscriptionId: number; }) & (Event);" in text
 
 
 def test_prose_reaches_the_documents_without_references_to_rules():
