@@ -108,6 +108,15 @@ export interface EventsUnsubscribeParams {
   readonly subscriptionId: number;
 }
 
+/** Change what a subscription follows, in place. A member that is left out stays as it is. */
+export interface EventsUpdateParams {
+  readonly subscriptionId: number;
+  /** From now on only these sessions, a root with its descendants; `all` follows the whole workspace again. */
+  readonly agentSessionIds?: "all" | ReadonlyArray<SessionId> | null;
+  /** Of which sessions streamed text is sent from now on. */
+  readonly deltas?: "all" | "none" | ReadonlyArray<SessionId> | null;
+}
+
 /** One file a tool call changed. */
 export interface FileChange {
   readonly path: string;
@@ -1144,7 +1153,33 @@ export interface VoidReply {
   readonly commitSeq: number;
 }
 
+/** A label that sessions stand under, as `workspace/list` shows it; one without sessions is not known. */
+export interface Workspace {
+  readonly workspaceId: WorkspaceId;
+  /** Root sessions, as `session/list` shows them. */
+  readonly sessions: number;
+  /** Unsettled turns, those of children included. */
+  readonly activeTurns: number;
+  /** Those of children included. */
+  readonly pendingInteractions: number;
+}
+
 export type WorkspaceId = string;
+
+/** Which page of the workspaces. */
+export interface WorkspaceListParams {
+  /** `nextCursor` of the page before; without it, the first page. */
+  readonly cursor?: string | null;
+  readonly limit?: number | null;
+}
+
+/** One page of workspaces, by their ids. */
+export interface WorkspaceListReply {
+  readonly items: ReadonlyArray<Workspace>;
+  /** Null at the end. */
+  readonly nextCursor: string | null;
+  readonly commitSeq: number;
+}
 
 /** Give the session a checkout of its own. */
 export interface WorktreeIsolation {
@@ -1209,12 +1244,16 @@ export interface Methods {
   readonly "interaction/list": { params: InteractionListParams; result: InteractionListReply };
   /** Hear of what happens. */
   readonly "events/subscribe": { params: EventsSubscribeParams; result: EventsSubscribeReply };
+  /** Change what a subscription follows, without a gap. */
+  readonly "events/update": { params: EventsUpdateParams; result: VoidReply };
   /** End a subscription. */
   readonly "events/unsubscribe": { params: EventsUnsubscribeParams; result: VoidReply };
   /** Read how the service is. */
   readonly "health/read": { params: HealthReadParams; result: HealthReadReply };
   /** List the agents that can be talked to. */
   readonly "target/list": { params: TargetListParams; result: TargetListReply };
+  /** List the workspaces that hold sessions. */
+  readonly "workspace/list": { params: WorkspaceListParams; result: WorkspaceListReply };
 }
 
 /** `data.code` of an error reply, and `error.code` of a failed turn; a newer server may give others. */

@@ -124,6 +124,16 @@ class StoreHealth:
     oldest_commit_seq: int
 
 
+@attrs.frozen
+class ListedWorkspace:
+    """What `workspace/list` says of one workspace: its roots, and the unsettled and pending of all its sessions."""
+
+    workspace_id: WorkspaceId
+    sessions: int
+    active_turns: int
+    pending_interactions: int
+
+
 class StoreReader(Protocol):
     """Short reads on the loop, each in one read transaction. Raises `StoreUnavailable` on an I/O error."""
 
@@ -140,6 +150,11 @@ class StoreReader(Protocol):
     ) -> Read[Page[ListedSession]]: ...
 
     def session_count(self) -> int: ...
+
+    def workspaces(
+        self, only: frozenset[str] | None, cursor: str | None, limit: int
+    ) -> Read[Page[ListedWorkspace]]:
+        """Workspaces that hold a session that is not deleted, by id; `only` leaves out all others."""
 
     def messages(self, key: SessionKey, query: MessageQuery) -> Read[MessageWindow | None]: ...
 

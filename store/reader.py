@@ -25,11 +25,12 @@ from store.canonical.identifiers import (
 from store.canonical.interaction import Interaction, InteractionStatus
 from store.canonical.session import Session
 from store.canonical.turn import Turn
-from store.cursors import decode_cursor, encode_cursor
+from store.cursors import decode_cursor, decode_name_cursor, encode_cursor, encode_name_cursor
 from store.errors import RowError, translated
 from store.message_windows import read_window
 from store.port import (
     ListedSession,
+    ListedWorkspace,
     LoggedCommit,
     MessageQuery,
     MessageWindow,
@@ -38,7 +39,7 @@ from store.port import (
     SessionDetail,
     SessionFilter,
 )
-from store.statements import claims, interactions, messages, session_lists, sessions, turns
+from store.statements import claims, interactions, messages, session_lists, sessions, turns, workspaces
 from store.statements.interactions import ListedInteraction
 from store.statements.sessions import StoredSession
 
@@ -136,6 +137,16 @@ class SqliteReader:
         """How many sessions are kept and not deleted, children included."""
         with self._snapshot():
             return sessions.count(self._connection)
+
+    def workspaces(
+        self, only: frozenset[str] | None, cursor: str | None, limit: int
+    ) -> Read[Page[ListedWorkspace]]:
+        """See `StoreReader`."""
+        after = "" if cursor is None else decode_name_cursor("workspaces", cursor)
+        with self._snapshot() as commit_seq:
+            items, more = _taken(workspaces.page(self._connection, only, after, limit + 1), limit)
+            next_cursor = encode_name_cursor("workspaces", items[-1].workspace_id) if more else None
+            return Read(Page(tuple(items), next_cursor), commit_seq)
 
     def messages(self, key: SessionKey, query: MessageQuery) -> Read[MessageWindow | None]:
         """See `StoreReader`. A window also ends at about the page's size in bytes."""

@@ -58,6 +58,8 @@ class Subscription:
     cursor: int
     """Every commit up to this one has been sent, or did not concern this subscription."""
     live: bool = False
+    _begun: bool = attrs.field(default=False, init=False)
+    """Whether it follows the activity topic at all; of the host alone there is nothing to catch up with."""
     _head: int = attrs.field(default=0, init=False)
     _prefix: bytes = attrs.field(default=b"", init=False)
     _gaps: dict[tuple[SessionKey, MessageId], _Gap] = attrs.field(factory=dict, init=False)
@@ -75,8 +77,22 @@ class Subscription:
         """Whether its deltas are followed."""
         return self.filter.takes_deltas(session, root)
 
+    def change(self, scope: SubscriptionFilter) -> None:
+        """Follow something else from this step on (the reply is queued). What streams and is new in scope begins with
+        a snapshot; what was lost of something that is no longer followed needs no word."""
+        before, self.filter = self.filter, scope
+        if not self._begun:
+            return
+        self._gaps = {key: gap for key, gap in self._gaps.items() if self._streams_to(scope, gap.message)}
+        for message in self.tails.streaming():
+            if self._streams_to(scope, message) and not self._streams_to(before, message):
+                self._gaps.setdefault(_message_key(message), _Gap(message, told=True))
+        if self.live:
+            self._fill_gaps()
+
     def begin(self, head: int) -> None:
         """The subscribe reply is queued: replay what was asked for, then go live with snapshots."""
+        self._begun = True
         self._head = head
         self.catch_up()
 
@@ -116,7 +132,7 @@ class Subscription:
 
     def catch_up(self) -> None:
         """There is room: read on in the log, and go live when its end is reached. One step, never waits."""
-        if not self._tell_gaps():
+        if not self._begun or not self._tell_gaps():
             return
         while not self.live:
             page = self.reader.log_after(self.cursor, self._head, REPLAY_BYTES_A_READ)
@@ -156,13 +172,21 @@ class Subscription:
             return
         self._snapshots_due = False
         for message in self.tails.streaming():
-            session = SessionId(message.agent_session_id)
             if _message_key(message) in self._gaps:
                 continue  # it gets its snapshot when its gap is filled
-            if self.workspace_id in ("*", message.workspace_id) and self.filter.takes_deltas(
-                session, session
-            ):
+            if self._streams_to(self.filter, message):
                 self._snapshot(message)
+
+    def _streams_to(self, scope: SubscriptionFilter, message: Message) -> bool:
+        """Whether deltas of this message are followed under `scope`."""
+        if self.workspace_id not in ("*", message.workspace_id):
+            return False
+        if scope.takes_deltas(message.agent_session_id, message.agent_session_id):
+            return True
+        if scope.deltas_all and scope.sessions is None:
+            return True
+        root = self.reader.root_of(SessionKey(message.workspace_id, message.agent_session_id))
+        return root is not None and scope.takes_deltas(message.agent_session_id, root)
 
     def _tell_gaps(self) -> bool:
         """Say once that text was lost, before anything that came later is sent. False when there is no room for it."""

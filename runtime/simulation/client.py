@@ -20,7 +20,7 @@ from runtime.simulation.subscription_watch import SubscriptionWatch
 
 TOPIC: Final = "agent.activity.updated"
 _ATTEMPTS_MAX: Final = 400
-_OF_NO_WORKSPACE: Final = frozenset({"health/read", "target/list"})
+_OF_NO_WORKSPACE: Final = frozenset({"health/read", "target/list", "workspace/list"})
 _AGAIN: Final = frozenset({"overloaded", "shutdown.in_progress", "store.full", "store.unavailable"})
 
 

@@ -228,7 +228,13 @@ class Read:
         try:
             await client.once("session/get", {"agentSessionId": self.session})
             await client.once("session/messages", params, compare)
-            for method in ("session/list", "interaction/list", "target/list", "health/read"):
+            for method in (
+                "session/list",
+                "interaction/list",
+                "target/list",
+                "workspace/list",
+                "health/read",
+            ):
                 await client.once(method, {})
             await client.once("turn/list", {"agentSessionId": self.session, "limit": 2})
         except LinkLost:

@@ -211,6 +211,14 @@ _TABLE = (
         refusals=("limit.exceeded",),
     ),
     Method(
+        "events/update",
+        "Change what a subscription follows, without a gap.",
+        requests.EventsUpdateParams,
+        replies.VoidReply,
+        "read",
+        needs_workspace=False,
+    ),
+    Method(
         "events/unsubscribe",
         "End a subscription.",
         requests.EventsUnsubscribeParams,
@@ -234,6 +242,14 @@ _TABLE = (
         "read",
         needs_workspace=False,
     ),
+    Method(
+        "workspace/list",
+        "List the workspaces that hold sessions.",
+        requests.WorkspaceListParams,
+        replies.WorkspaceListReply,
+        "read",
+        needs_workspace=False,
+    ),
 )
 
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _TABLE})
@@ -247,8 +263,8 @@ UNBUILT_METHODS = frozenset(
         *("attachment/put", "attachment/get"),
         *("side/capabilities", "side/open", "side/send", "side/cancel", "side/respond", "side/close"),
         *("side/get", "side/list", "surface/dispose", "surface/attach"),
-        *("provider/status", "provider/models", "provider/skills", "provider/usage", "workspace/list"),
-        *("events/update", "metrics/read", "debug/session", "fault/inject", "fault/list", "fault/clear"),
+        *("provider/status", "provider/models", "provider/skills", "provider/usage"),
+        *("metrics/read", "debug/session", "fault/inject", "fault/list", "fault/clear"),
     }
 )
 """Named in the contract's table and not served yet."""

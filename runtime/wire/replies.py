@@ -25,6 +25,7 @@ from runtime.wire.rows import (
     SweeperHealth,
     Target,
     Turn,
+    Workspace,
 )
 
 TokenScope = Literal["read", "control", "admin"]
@@ -169,6 +170,16 @@ class TargetListReply:
 
 
 @attrs.frozen(kw_only=True)
+class WorkspaceListReply:
+    """One page of workspaces, by their ids."""
+
+    items: tuple[Workspace, ...]
+    next_cursor: str | None
+    """Null at the end."""
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
 class HealthReadReply:
     """How the service is."""
 
@@ -198,5 +209,6 @@ Reply: TypeAlias = (
     | InteractionListReply
     | EventsSubscribeReply
     | TargetListReply
+    | WorkspaceListReply
     | HealthReadReply
 )

@@ -38,6 +38,8 @@ PromptBlock: TypeAlias = TextBlock | ImageBlock | ResourceLinkBlock
 Content: TypeAlias = Annotated[tuple[PromptBlock, ...], Items(1, 1000), SaysSomething()]
 SettingsParam: TypeAlias = Annotated[Mapping[str, Annotated[str, Characters(0, 1000)] | bool], Members(100)]
 
+SessionIds: TypeAlias = Annotated[tuple[SessionId, ...], Items(0, 10_000)]
+
 Topic = Literal["agent.activity.updated", "agent.side.updated", "host.updated"]
 TOPICS: tuple[Topic, ...] = ("agent.activity.updated", "agent.side.updated", "host.updated")
 
@@ -109,6 +111,11 @@ class HealthReadParams:
 @attrs.frozen(kw_only=True)
 class TargetListParams(PageParams):
     """Which page of the targets."""
+
+
+@attrs.frozen(kw_only=True)
+class WorkspaceListParams(PageParams):
+    """Which page of the workspaces."""
 
 
 # --- sessions ---------------------------------------------------------------------------------------------------
@@ -262,14 +269,25 @@ class EventsSubscribeParams:
 
     workspace_id: WorkspaceId | Literal["*"]
     topics: Annotated[tuple[Topic, ...], Items(1, 100)]
-    agent_session_ids: Annotated[tuple[SessionId, ...], Items(0, 10_000)] | None = None
+    agent_session_ids: SessionIds | None = None
     """Only these sessions; a root includes its descendants."""
-    deltas: Literal["all", "none"] | Annotated[tuple[SessionId, ...], Items(0, 10_000)] = "all"
+    deltas: Literal["all", "none"] | SessionIds = "all"
     """Of which sessions streamed text is sent; where none is, no snapshots are either."""
     store_id: Annotated[str, Characters(1, 200)] | None = None
     """The store `afterCommitSeq` belongs to."""
     after_commit_seq: Count | None = None
     """The newest commit the client holds; what came after it is replayed."""
+
+
+@attrs.frozen(kw_only=True)
+class EventsUpdateParams:
+    """Change what a subscription follows, in place. A member that is left out stays as it is."""
+
+    subscription_id: Count
+    agent_session_ids: Literal["all"] | SessionIds | None = None
+    """From now on only these sessions, a root with its descendants; `all` follows the whole workspace again."""
+    deltas: Literal["all", "none"] | SessionIds | None = None
+    """Of which sessions streamed text is sent from now on."""
 
 
 @attrs.frozen(kw_only=True)

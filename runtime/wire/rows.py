@@ -183,6 +183,22 @@ class Target:
     settings: tuple[TargetSetting, ...]
 
 
+# --- workspaces -----------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Workspace:
+    """A label that sessions stand under, as `workspace/list` shows it; one without sessions is not known."""
+
+    workspace_id: WorkspaceId
+    sessions: Count
+    """Root sessions, as `session/list` shows them."""
+    active_turns: Count
+    """Unsettled turns, those of children included."""
+    pending_interactions: Count
+    """Those of children included."""
+
+
 # --- the service itself ---------------------------------------------------------------------------------------
 
 

@@ -227,6 +227,7 @@ TARGET = {
         }
     ],
 }
+WORKSPACE = {"workspaceId": str, "sessions": int, "activeTurns": int, "pendingInteractions": int}
 HEALTH = {
     "status": {"ok", "degraded", "failing"},
     "problems": [{"code": str, "workspaceId?": str, "agentSessionId?": str, "since": TIME}],
@@ -289,9 +290,11 @@ REPLIES: dict[str, Specification] = {
     "interaction/respond": {"interaction": INTERACTION, "commitSeq": int},
     "interaction/list": _page(INTERACTION),
     "events/subscribe": {"subscriptionId": int, "commitSeq": int, "gap": bool},
+    "events/update": {"commitSeq": int},
     "events/unsubscribe": {"commitSeq": int},
     "health/read": HEALTH,
     "target/list": _page(TARGET),
+    "workspace/list": _page(WORKSPACE),
 }
 CHANGES = {"session": SESSION, "turn": TURN, "message": MESSAGE, "interaction": INTERACTION}
 CHANGE_ORDER = list(CHANGES)

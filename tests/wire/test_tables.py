@@ -45,7 +45,14 @@ side/send side/cancel side/respond side/close side/get side/list surface/dispose
 provider/status provider/models provider/skills provider/usage workspace/list events/subscribe events/update
 events/unsubscribe health/read metrics/read debug/session fault/inject fault/list fault/clear
 """
-WITHOUT_WORKSPACE = {"initialize", "events/unsubscribe", "health/read", "target/list"}
+WITHOUT_WORKSPACE = {
+    "initialize",
+    "events/update",
+    "events/unsubscribe",
+    "health/read",
+    "target/list",
+    "workspace/list",
+}
 CONTROL = {
     "session/create",
     "session/send",

@@ -21,8 +21,10 @@ HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
     "interaction/respond": turns.respond,
     "interaction/list": turns.list_interactions,
     "events/subscribe": events.subscribe,
+    "events/update": events.update,
     "events/unsubscribe": events.unsubscribe,
     "health/read": host.health,
     "target/list": host.targets,
+    "workspace/list": host.workspaces,
 }
 """Every served method except `initialize`, which is the connection's own."""

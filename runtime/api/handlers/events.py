@@ -1,9 +1,14 @@
 """Subscriptions: the reply precedes the events, replay meets live without a hole, all in one step (FC-14)."""
 
+from typing import Literal
+
+import attrs
+
 from runtime.api.requests_context import Handled, Request
 from runtime.api.subscription import Subscription, SubscriptionFilter
 from runtime.refusal import Refusal
 from runtime.wire import replies, requests
+from store.canonical.identifiers import SessionId
 
 ANY_WORKSPACE = "*"
 ACTIVITY_TOPIC = "agent.activity.updated"
@@ -39,6 +44,18 @@ def subscribe(request: Request[requests.EventsSubscribeParams]) -> Handled:
     return None
 
 
+def update(request: Request[requests.EventsUpdateParams]) -> Handled:
+    """`events/update`: what follows the reply is of the new scope; nothing of what stays in scope is lost."""
+    params = request.params
+    subscription = request.client.subscriptions.get(params.subscription_id)
+    if subscription is None:
+        problem = {"path": "params.subscriptionId", "problem": "is no subscription of this connection"}
+        return Refusal("request.invalid", details=problem)
+    request.sink.reply(replies.VoidReply(commit_seq=request.services.writer.head_commit_seq))
+    subscription.change(_changed(subscription.filter, params))
+    return None
+
+
 def unsubscribe(request: Request[requests.EventsUnsubscribeParams]) -> Handled:
     """`events/unsubscribe`: nothing of it comes after the reply; an unknown one is gone already."""
     subscription = request.client.subscriptions.pop(request.params.subscription_id, None)
@@ -60,7 +77,19 @@ def _gap(request: Request[requests.EventsSubscribeParams], head: int) -> bool:
 
 def _filter(params: requests.EventsSubscribeParams) -> SubscriptionFilter:
     sessions = None if params.agent_session_ids is None else frozenset(params.agent_session_ids)
-    if params.deltas == "all":
-        return SubscriptionFilter(sessions)
-    named = frozenset(params.deltas) if isinstance(params.deltas, tuple) else frozenset()
-    return SubscriptionFilter(sessions, deltas_all=False, delta_sessions=named)
+    return _with_deltas(SubscriptionFilter(sessions), params.deltas)
+
+
+def _changed(before: SubscriptionFilter, params: requests.EventsUpdateParams) -> SubscriptionFilter:
+    after = before
+    if params.agent_session_ids is not None:
+        named = params.agent_session_ids
+        after = attrs.evolve(after, sessions=None if named == "all" else frozenset(named))
+    return after if params.deltas is None else _with_deltas(after, params.deltas)
+
+
+def _with_deltas(
+    scope: SubscriptionFilter, deltas: Literal["all", "none"] | tuple[SessionId, ...]
+) -> SubscriptionFilter:
+    named = frozenset(deltas) if isinstance(deltas, tuple) else frozenset()
+    return attrs.evolve(scope, deltas_all=deltas == "all", delta_sessions=named)

@@ -1,8 +1,11 @@
 """The host itself: health and targets."""
 
+import attrs
+
 from runtime.api.requests_context import Handled, Request
 from runtime.refusal import Refusal
 from runtime.wire import replies, requests
+from runtime.wire.rows import Workspace
 
 
 def health(request: Request[requests.HealthReadParams]) -> Handled:
@@ -26,6 +29,20 @@ def targets(request: Request[requests.TargetListParams]) -> Handled:
             items=listing[start:end],
             next_cursor=str(end) if end < len(listing) else None,
             commit_seq=services.writer.head_commit_seq,
+        )
+    )
+    return None
+
+
+def workspaces(request: Request[requests.WorkspaceListParams]) -> Handled:
+    """`workspace/list`: those that hold sessions; of a limited token's, those it may name."""
+    params, allowed = request.params, request.client.principal.workspaces
+    read = request.services.reader.workspaces(allowed, params.cursor, params.limit)
+    request.sink.reply(
+        replies.WorkspaceListReply(
+            items=tuple(Workspace(*attrs.astuple(listed)) for listed in read.value.items),
+            next_cursor=read.value.next_cursor,
+            commit_seq=read.commit_seq,
         )
     )
     return None
