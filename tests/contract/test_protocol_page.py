@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, TypeAlias
 
-from tests.end_to_end.client import connected
+from tests.end_to_end.client import Client, connected
 from tests.end_to_end.fixtures import MakeDaemon
 from tools.files import ROOT
 
@@ -71,6 +71,13 @@ def filled_in(shown: Any, names: Names) -> Any:
     return names.get(shown, shown) if isinstance(shown, str) else shown
 
 
+def pieces(frame: Any) -> list[Any]:
+    """What a frame says, one row at a time: which rows share a commit depends on what happened together."""
+    if isinstance(frame, dict) and frame.get("type") == "commit":
+        return [change for change in frame["changes"] if change != REST]
+    return [frame]
+
+
 async def test_the_worked_session_is_what_a_daemon_says(make_daemon: MakeDaemon) -> None:
     names: Names = {}
     place = 0
@@ -79,17 +86,19 @@ async def test_the_worked_session_is_what_a_daemon_says(make_daemon: MakeDaemon)
             if arrow == "→":
                 await client.send_text(json.dumps(filled_in(shown, names)))
                 continue
-            place = await _next_match(client, shown, names, place)
+            for piece in pieces(shown):
+                place = await _place_after(client, piece, names, place)
     assert {"$store", "$session", "$turn", "$answer", "$ask", "$second"} <= names.keys()
 
 
-async def _next_match(client: Any, shown: Any, names: Names, place: int) -> int:
-    """The place after the next frame that is the shown one. Events in between may be left out on the page."""
+async def _place_after(client: Client, shown: Any, names: Names, place: int) -> int:
+    """The place after the next piece that is the shown one. The page leaves out some in between."""
 
     def found() -> int | None:
-        for index in range(place, len(client.received)):
+        received = [piece for frame in client.received for piece in pieces(frame)]
+        for index in range(place, len(received)):
             tried = dict(names)
-            if matches(shown, client.received[index], tried):
+            if matches(shown, received[index], tried):
                 names.update(tried)
                 return index + 1
         return None
