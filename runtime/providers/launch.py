@@ -12,6 +12,7 @@ from functools import cached_property
 import attrs
 from attrs import validators
 
+from runtime.providers.port import ProgramReport
 from supervisor.process_guard.port import LaunchRequest
 
 
@@ -31,6 +32,8 @@ class LaunchSpecification:
     """`dedicatedProcess` of the session's settings: a process that no other scope gets into."""
     shared_key: str = ""
     """What else has to be equal for scopes to share a process, such as the target they belong to."""
+    report: ProgramReport | None = attrs.field(default=None, eq=False, repr=False)
+    """What is known of the program beforehand. It makes no launch a different one."""
 
     @property
     def program(self) -> str:

@@ -209,7 +209,11 @@ class ConnectionPool:
         assert self._nursery is not None
         limits = self._limits.connection
         connection = ProviderConnection(
-            tenancy.launch, partial(tenancy.descriptor.adapter, limits.adapter), self._launcher, limits, self
+            tenancy.launch,
+            partial(tenancy.descriptor.adapter, limits.adapter, tenancy.launch.report),
+            self._launcher,
+            limits,
+            self,
         )
         live = self._lives[connection] = LiveConnection(connection, tenancy.capacity)
         self._nursery.start_soon(self._run_connection, live)

@@ -215,6 +215,15 @@ class ProviderAdapter(Protocol):
         """The connection is gone: a ConnectionLost for every scope, nothing else after it."""
 
 
+@attrs.frozen
+class ProgramReport:
+    """What a program says of itself without a conversation: its version, and what its own documents show it takes."""
+
+    version: str | None = None
+    facts: frozenset[str] | None = None
+    """In the words of its family; null when it has no documents, or they could not be had."""
+
+
 SettingEffect: TypeAlias = Literal["read_only", "asks", "edits", "unrestricted"]
 
 
@@ -258,5 +267,5 @@ class ProviderDescriptor(Protocol):
     def settings(self) -> tuple[SettingDescription, ...]:
         """The settings its sessions know, besides those that belong to the daemon."""
 
-    def adapter(self, limits: AdapterLimits) -> ProviderAdapter:
-        """A fresh adapter for a fresh connection."""
+    def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> ProviderAdapter:
+        """A fresh adapter for a fresh connection; `report` is what is known of the program beforehand."""

@@ -31,6 +31,7 @@ from runtime.providers.port import (
     HandshakeDone,
     OpenThread,
     Output,
+    ProgramReport,
     Scope,
     SettingDescription,
     StartTimer,
@@ -153,7 +154,7 @@ class LineProvider:
     make: Callable[[], LineAdapter] = LineAdapter
     adapters: list[LineAdapter] = attrs.field(factory=list)
 
-    def adapter(self, limits: AdapterLimits) -> LineAdapter:
+    def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> LineAdapter:
         adapter = self.make()
         self.adapters.append(adapter)
         return adapter

@@ -3,7 +3,7 @@
 import json
 
 from runtime.providers.codex.descriptor import CodexDescriptor
-from runtime.providers.port import AdapterLimits, OpenThread, Scope, StartTurn, Write
+from runtime.providers.port import AdapterLimits, OpenThread, ProgramReport, Scope, StartTurn, Write
 from store.canonical.common import Settings
 from store.canonical.identifiers import TurnId
 from store.canonical.message import TextBlock
@@ -13,12 +13,22 @@ T1, T2 = TurnId("t1"), TurnId("t2")
 CWD = "/w"
 USER_AGENT = "greenroom/0.171.0 (Debian 12.0.0; x86_64) unknown (greenroom; 0)"
 
+CORE = ("thread/start", "thread/resume", "thread/unsubscribe", "turn/start")
+"""Methods without which no Codex can be used."""
+
 __all__ = ["CWD", "T1", "T2", "A"]
 
 
 def frame(**members: object) -> bytes:
     """A frame of Codex, which has no version member."""
     return json.dumps(members).encode() + b"\n"
+
+
+def unknown_method(*known: str) -> dict[str, object]:
+    """How a Codex that knows these refuses a method it does not know."""
+    listed = ", ".join(f"`{method}`" for method in known)
+    message = f"Invalid request: unknown variant `greenroom/methods`, expected one of {listed}"
+    return {"code": -32600, "message": message}
 
 
 def notice(method: str, thread_id: str | None = "th", turn_id: str | None = None, **params: object) -> bytes:
@@ -94,8 +104,8 @@ def opened_result(thread_id: str = "th", cwd: str = CWD, **members: object) -> d
 class CodexPlaybook(Playbook):
     """Drives a Codex adapter."""
 
-    def __init__(self, limits: AdapterLimits | None = None) -> None:
-        super().__init__(CodexDescriptor("7").adapter(limits or AdapterLimits()))
+    def __init__(self, limits: AdapterLimits | None = None, report: ProgramReport | None = None) -> None:
+        super().__init__(CodexDescriptor("7").adapter(limits or AdapterLimits(), report))
 
     def reply(self, method: str, **members: object) -> "CodexPlaybook":
         """Codex answers the newest request of this method."""

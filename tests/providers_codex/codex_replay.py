@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from runtime.providers.codex.adapter import CodexAdapter
+from runtime.providers.codex.attestation import FACTS
 from runtime.providers.codex.descriptor import CodexDescriptor
 from runtime.providers.codex.handshake import FIRST_REQUEST
 from runtime.providers.jsonrpc.peer import RequestKey, request_key
@@ -31,6 +32,7 @@ from runtime.providers.port import (
     OpenThread,
     Output,
     Outputs,
+    ProgramReport,
     ReconcileTurn,
     Scope,
     StartTurn,
@@ -44,13 +46,17 @@ from tests.providers.adapter_playbook import Witness, render
 HISTORIES = Path(__file__).parents[1] / "histories" / "codex"
 GOLDEN = HISTORIES / "told"
 SETTINGS = ("approvalPolicy", "sandbox", "model")
+OLDER_REPORT = ProgramReport("0.153.0", FACTS)
+"""The one recording of another version than the tested one: its schema shows all that is looked for."""
 
 
 @attrs.define
 class Replay:
     """The adapter, its world, and what came of it."""
 
-    adapter: CodexAdapter = attrs.field(factory=lambda: CodexDescriptor("0.1.0").adapter(AdapterLimits()))
+    adapter: CodexAdapter = attrs.field(
+        factory=lambda: CodexDescriptor("0.1.0").adapter(AdapterLimits(), OLDER_REPORT)
+    )
     witness: Witness = attrs.field(factory=Witness)
     lines: list[str] = attrs.field(factory=list)
     """What was said and told, one line each: the golden text."""

@@ -7,7 +7,15 @@ from runtime.providers.normalized import ConnectionLost
 from runtime.providers.port import Diagnostic, GiveUp, HandshakeDone, StartTimer, StopTimer
 from store.canonical.common import TurnError
 from tests.providers.adapter_playbook import Sent
-from tests.providers_codex.codex_playbook import USER_AGENT, A, CodexPlaybook, frame, notice
+from tests.providers_codex.codex_playbook import (
+    CORE,
+    USER_AGENT,
+    A,
+    CodexPlaybook,
+    frame,
+    notice,
+    unknown_method,
+)
 
 
 def test_ready_once_a_first_request_is_answered_with_the_version_out_of_the_user_agent() -> None:
@@ -27,12 +35,13 @@ def test_ready_once_a_first_request_is_answered_with_the_version_out_of_the_user
 
 
 @pytest.mark.parametrize("user_agent", [None, "", "somebody/1.2 x", 7, "greenroom/next"])
-def test_a_version_that_cannot_be_read_is_noted_and_no_reason_to_stop(user_agent: object) -> None:
+def test_a_version_that_cannot_be_read_is_noted_and_its_methods_speak_for_it(user_agent: object) -> None:
     book = CodexPlaybook().begin()
     book.reply("initialize", result={"userAgent": user_agent})
+    book.reply("greenroom/methods", error=unknown_method(*CORE))
     book.reply("thread/loaded/list", error={"code": -32600, "message": "no"})
     assert book.outputs[-1] == HandshakeDone("codex", None)
-    assert book.diagnostics() == ["agent.version_unknown"]
+    assert book.diagnostics() == ["agent.version_unknown", "agent.not_tested"]
 
 
 def test_a_configuration_that_was_not_read_ends_the_connection_before_anybody_uses_it() -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from runtime.providers.codex.opening import CAPABILITIES, OpenDeadline
+from runtime.providers.codex.attestation import attest
+from runtime.providers.codex.opening import OpenDeadline
 from runtime.providers.normalized import ThreadOpened, ThreadOpenFailed, TurnAccepted
 from runtime.providers.port import CloseThread, OpenThread, StartTimer, StartTurn, StopTimer
 from store.canonical.message import TextBlock
@@ -17,6 +18,8 @@ from tests.providers_codex.codex_playbook import (
     request,
     turn_completed,
 )
+
+CAPABILITIES = attest("0.171.0", None).capabilities()
 
 GONE = {"code": -32600, "message": "no rollout found for thread id 01a22d36-9679-7b52-8182-149417c49406"}
 

@@ -53,6 +53,7 @@ from runtime.providers.port import (
     ImageData,
     OpenThread,
     Outputs,
+    ProgramReport,
     ReconcileTurn,
     Scope,
     SettingDescription,
@@ -312,6 +313,6 @@ class AcpDescriptor:
         SettingDescription("reasoningEffort", "next_turn"),
     )
 
-    def adapter(self, limits: AdapterLimits) -> AcpAdapter:
-        """A fresh adapter for a fresh connection."""
+    def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> AcpAdapter:
+        """A fresh adapter for a fresh connection. An agent says itself what it can, in its handshake."""
         return AcpAdapter(limits, self.client_version)

@@ -9,12 +9,14 @@ from functools import partial
 import attrs
 
 from runtime.providers.codex.asks import AnswerToken
+from runtime.providers.codex.attestation import Ability, Attestation, attest, listed_methods
 from runtime.providers.codex.conversation import Conversation
 from runtime.providers.codex.directory import ThreadDirectory
 from runtime.providers.codex.failures import provider_error, runtime_error
 from runtime.providers.codex.handshake import (
     AGENT_NAME,
     FIRST_REQUEST,
+    METHODS_REQUEST,
     initialize_params,
     read_version,
 )
@@ -46,6 +48,7 @@ from runtime.providers.port import (
     HandshakeDone,
     OpenThread,
     Outputs,
+    ProgramReport,
     ReconcileTurn,
     Scope,
     StartTimer,
@@ -61,12 +64,19 @@ class HandshakeDeadline:
     """Names the timer of the handshake."""
 
 
+NOT_ATTESTED_TEXT = "This version of Codex does not show that it can do what is needed of it."
+
+
 class CodexAdapter:
     """Implements `ProviderAdapter`."""
 
-    def __init__(self, limits: AdapterLimits, client_version: str = "0") -> None:
+    def __init__(
+        self, limits: AdapterLimits, client_version: str = "0", report: ProgramReport | None = None
+    ) -> None:
         self._limits = limits
         self._client_version = client_version
+        self._report = report or ProgramReport()
+        self._attested = Attestation()
         self._peer = JsonRpcPeer(limits.max_provider_noise_bytes, version_member=False)
         self._calls = OpenCalls(self._peer)
         self._thread_calls = ThreadCalls(self._calls)
@@ -155,6 +165,7 @@ class CodexAdapter:
             self._peer,
             self._directory,
             self._limits.initialize_timeout_seconds,
+            self._attested.capabilities(),
         )
         self._openings = {scope: each for scope, each in self._openings.items() if not each.over}
         self._openings[command.scope] = opening
@@ -204,6 +215,10 @@ class CodexAdapter:
             error = runtime_error("turn.mismatch" if taken_later else "turn.settled")
             self._out.deliver(command.scope, GuideRefused(command.turn_id, command.guide_id, error))
             return
+        if Ability.GUIDANCE not in self._attested.abilities:
+            error = runtime_error("capability.unsupported")
+            self._out.deliver(command.scope, GuideRefused(command.turn_id, command.guide_id, error))
+            return
         steered = partial(self._guided, command)
         self._thread_calls.steer(conversation, turn, command.content, command.guide_id, steered, self._out)
 
@@ -245,7 +260,28 @@ class CodexAdapter:
         if version is None:
             out.add(Diagnostic("agent.version_unknown", "no version in userAgent"))
         out.add(Write(self._peer.notify("initialized", {})))
-        self._calls.send(FIRST_REQUEST, {}, partial(self._begun, version), out)
+        # A file that was replaced since is another program: what its documents said is nobody's any more.
+        facts = self._report.facts if version is not None and self._report.version == version else None
+        attested = attest(version, facts)
+        if attested.basis == "nothing":
+            self._calls.send(METHODS_REQUEST, {}, partial(self._methods_listed, version), out)
+        else:
+            self._attest(attested, version, out)
+
+    def _methods_listed(self, version: str | None, answer: Answer, out: OutputBatch) -> None:
+        listed = listed_methods(answer.message) if isinstance(answer, ErrorResponse) else frozenset()
+        self._attest(attest(version, None, listed), version, out)
+
+    def _attest(self, attested: Attestation, version: str | None, out: OutputBatch) -> None:
+        self._attested = attested
+        self._thread_calls.abilities = attested.abilities
+        if attested.basis != "tested":
+            out.add(Diagnostic("agent.not_tested", f"{version}: by {attested.basis}"))
+        if attested.usable:
+            self._calls.send(FIRST_REQUEST, {}, partial(self._begun, version), out)
+        else:
+            out.add(StopTimer(HandshakeDeadline()))
+            self._inbound.give_up(provider_error("provider.unavailable", NOT_ATTESTED_TEXT, retryable=False))
 
     def _begun(self, version: str | None, answer: Answer, out: OutputBatch) -> None:
         """Whatever the answer is: what Codex had to say of its start has been said before it."""

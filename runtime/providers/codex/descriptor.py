@@ -4,7 +4,7 @@ import attrs
 
 from runtime.providers.codex.adapter import CodexAdapter
 from runtime.providers.codex.settings import DESCRIPTIONS
-from runtime.providers.port import AdapterLimits, SettingDescription
+from runtime.providers.port import AdapterLimits, ProgramReport, SettingDescription
 
 
 @attrs.frozen
@@ -20,6 +20,6 @@ class CodexDescriptor:
     another sandbox than the configured ones."""
     settings: tuple[SettingDescription, ...] = DESCRIPTIONS
 
-    def adapter(self, limits: AdapterLimits) -> CodexAdapter:
+    def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> CodexAdapter:
         """A fresh adapter for a fresh connection."""
-        return CodexAdapter(limits, self.client_version)
+        return CodexAdapter(limits, self.client_version, report)

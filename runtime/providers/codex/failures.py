@@ -30,6 +30,7 @@ _TEXTS: Final = {
     "settings.invalid": "Codex does not take one of the chosen settings.",
     "interaction.not_pending": "Codex no longer waits for this answer.",
     "interaction.unsupported_answer": "Codex did not offer this answer.",
+    "capability.unsupported": "This version of Codex is not known to be able to do that.",
     "turn.mismatch": "The turn takes no guidance now.",
     "turn.settled": "The turn has ended.",
 }

@@ -2,7 +2,8 @@
 
 Owns the params we send and the reading of what comes back. The process is ready once a first request after the
 handshake has been answered: warnings about the configuration come before that answer, and one that says that Codex
-goes on with defaults means another model provider and another sandbox than the ones configured.
+goes on with defaults means another model provider and another sandbox than the ones configured. A Codex of which
+nothing else is known is asked for its methods before, by calling one that none has.
 """
 
 import re
@@ -15,6 +16,9 @@ CLIENT_NAME: Final = "greenroom"
 AGENT_NAME: Final = "codex"
 FIRST_REQUEST: Final = "thread/loaded/list"
 """Cheap, without effect, and in every version: what was to be said of the start has been said before its answer."""
+
+METHODS_REQUEST: Final = "greenroom/methods"
+"""A method no Codex has: the refusal lists those it has."""
 
 UNWANTED: Final = (
     "account/rateLimits/updated",

@@ -21,8 +21,6 @@ from runtime.providers.port import Diagnostic, OpenThread, Scope, StartTimer, St
 from store.canonical.common import TurnError
 from store.canonical.session import SessionCapabilities
 
-CAPABILITIES = SessionCapabilities(load=True, image_prompts=True, interrupt=True, guidance=True)
-
 
 @attrs.frozen
 class OpenDeadline:
@@ -42,6 +40,7 @@ class Opening:
         peer: JsonRpcPeer,
         directory: ThreadDirectory,
         seconds: float,
+        capabilities: SessionCapabilities,
     ) -> None:
         self.over = False
         self._command = command
@@ -50,6 +49,7 @@ class Opening:
         self._peer = peer
         self._directory = directory
         self._seconds = seconds
+        self._capabilities = capabilities
         self._deadline = OpenDeadline(command.scope)
         self._wanted = ThreadSettings()
 
@@ -113,7 +113,7 @@ class Opening:
             return
         self.over = True
         out.add(StopTimer(self._deadline))
-        opened = ThreadOpened(thread_id, wanted_id is not None, CAPABILITIES, held.told())
+        opened = ThreadOpened(thread_id, wanted_id is not None, self._capabilities, held.told())
         out.deliver(self._command.scope, opened)
         status = text_of(object_of(object_of(result.get("thread")).get("status")).get("type"))
         self._conversation.opened(fresh=wanted_id is None, busy=status == "active", out=out)

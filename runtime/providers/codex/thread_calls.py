@@ -1,7 +1,7 @@
 """The requests about a thread that is open, and what their answers mean for it.
 
 Owns what is sent and the judgement of refusals: which of them may be tried once more, which mean that a turn is over,
-and which that nothing took effect. Every request names its thread and, where there is one, the exact turn (RT-007,
+and which that nothing took effect. A method that is not attested for this very program is not called. Every request names its thread and, where there is one, the exact turn (RT-007,
 RT-078). What a turn then becomes is the conversation's.
 """
 
@@ -12,12 +12,14 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from runtime.providers.codex import history
+from runtime.providers.codex.attestation import Ability
 from runtime.providers.codex.failures import (
     is_not_loaded,
     named_turn,
     names_no_turn,
     provider_error,
     request_failure,
+    runtime_error,
 )
 from runtime.providers.codex.prompts import prompt_input
 from runtime.providers.codex.reconcile import reconcile
@@ -42,6 +44,8 @@ class ThreadCalls:
 
     def __init__(self, calls: OpenCalls) -> None:
         self._calls = calls
+        self.abilities: frozenset[Ability] = frozenset()
+        """What the program was attested for; nothing until the handshake says what it is."""
 
     # --- turns ------------------------------------------------------------------------------------------------
 
@@ -58,13 +62,18 @@ class ThreadCalls:
 
     def interrupt(self, conversation: Conversation, turn: OpenTurn, out: OutputBatch) -> None:
         """Ask for the end of exactly this turn."""
+        if Ability.INTERRUPT not in self.abilities:
+            error = runtime_error("capability.unsupported")
+            out.deliver(conversation.scope, CancelRefused(turn.turn_id, error))
+            return
         params: Json = {"threadId": conversation.thread_id, "turnId": turn.provider_turn_id}
         self._calls.send("turn/interrupt", params, partial(self._interrupted, conversation, turn), out)
 
     def interrupt_unowned(self, thread_id: str, provider_turn_id: str, out: OutputBatch) -> None:
         """Ask for the end of a turn that nobody here waits for any more."""
-        params: Json = {"threadId": thread_id, "turnId": provider_turn_id}
-        self._calls.send("turn/interrupt", params, partial(_note_refusal, "interrupt"), out)
+        if self._attested(Ability.INTERRUPT, out):
+            params: Json = {"threadId": thread_id, "turnId": provider_turn_id}
+            self._calls.send("turn/interrupt", params, partial(_note_refusal, "interrupt"), out)
 
     def steer(
         self,
@@ -86,6 +95,9 @@ class ThreadCalls:
 
     def read_turns(self, conversation: Conversation, read: TurnsRead, out: OutputBatch) -> None:
         """Ask what Codex keeps of the newest turns."""
+        if not self._attested(Ability.TURN_HISTORY, out):
+            read(None, out)
+            return
         params = history.list_params(conversation.thread_id or "")
         self._calls.send("thread/turns/list", params, partial(_turns_read, read), out)
 
@@ -93,20 +105,29 @@ class ThreadCalls:
 
     def end_commands(self, thread_id: str, item_ids: frozenset[str], out: OutputBatch) -> None:
         """End exactly these commands, which an interrupt left running. What Codex ends them by, it tells only here."""
+        if not self._attested(Ability.COMMAND_ENDING, out):
+            return
         params: Json = {"threadId": thread_id}
         listed = partial(self._commands_listed, thread_id, item_ids)
         self._calls.send("thread/backgroundTerminals/list", params, listed, out)
 
     def end_all_commands(self, thread_id: str, out: OutputBatch) -> None:
         """End every command that runs in the thread."""
-        params: Json = {"threadId": thread_id}
-        method = "thread/backgroundTerminals/clean"
-        self._calls.send(method, params, partial(_note_refusal, "terminals"), out)
+        if self._attested(Ability.COMMAND_CLEANING, out):
+            params: Json = {"threadId": thread_id}
+            method = "thread/backgroundTerminals/clean"
+            self._calls.send(method, params, partial(_note_refusal, "terminals"), out)
 
     def leave(self, thread_id: str, out: OutputBatch) -> None:
         """Hear nothing of the thread any more. It is unloaded by Codex after a while."""
         params: Json = {"threadId": thread_id}
         self._calls.send("thread/unsubscribe", params, partial(_note_refusal, "unsubscribe"), out)
+
+    def _attested(self, ability: Ability, out: OutputBatch) -> bool:
+        if ability in self.abilities:
+            return True
+        out.add(Diagnostic("ability.not_attested", ability))
+        return False
 
     # --- answers ----------------------------------------------------------------------------------------------
 
