@@ -17,10 +17,13 @@ _SECRET_NAME = re.compile(
     r"KEY|TOKEN|SECRET|PASS(?:WORD|WD|PHRASE)?(?:_|$)|CREDENTIAL|AUTH(?!OR)|COOKIE|BEARER|SIGNATURE",
     re.IGNORECASE,
 )
-_SECRET_VALUE = re.compile(
-    r"^(?:sk-|xox[a-z]-|gh[a-z]_|github_pat_|glpat-|AKIA|AIza|ya29\.|eyJ)[\w.+/=-]{8,}$|-----BEGIN [A-Z ]*PRIVATE KEY"
+_KNOWN_SHAPES = r"(?:sk-|xox[a-z]-|gh[a-z]_|github_pat_|glpat-|AKIA|AIza|ya29\.|eyJ)[\w.+/=-]{8,}"
+_SECRET_VALUE = re.compile(rf"^{_KNOWN_SHAPES}$|-----BEGIN [A-Z ]*PRIVATE KEY")
+_TOKEN_IN_TEXT = re.compile(
+    rf"(?<![\w-]){_KNOWN_SHAPES}|(?<=bearer[ .])[A-Za-z0-9._~+/=-]{{8,}}", re.IGNORECASE
 )
 _PASSWORD_IN_ADDRESS = re.compile(r"://[^/@\s]*:([^/@\s]+)@")
+_ACCOUNT_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]*:[^/@\s]+(?=@)")
 
 
 class Redactor:
@@ -50,7 +53,13 @@ class Redactor:
 
     def redact_text(self, text: str) -> str:
         """The same for text that is already decoded."""
-        return self.redact(text.encode(errors="replace")).decode(errors="replace")
+        return hide_tokens(self.redact(text.encode(errors="replace")).decode(errors="replace"))
+
+
+def hide_tokens(text: str) -> str:
+    """Words of a provider without what has the shape of a token, or is the account in an address (PR-024)."""
+    hidden = REDACTED.decode()
+    return _ACCOUNT_IN_ADDRESS.sub(hidden, _TOKEN_IN_TEXT.sub(hidden, text))
 
 
 def secrets_in(name: str, value: str) -> Iterator[str]:

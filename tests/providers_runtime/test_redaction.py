@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.providers.redaction import SECRET_BYTES_MAX, Redactor, secrets_in
+from runtime.providers.redaction import SECRET_BYTES_MAX, Redactor, hide_tokens, secrets_in
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,19 @@ def test_no_cut_lets_a_secret_or_the_end_of_one_through(secret, before, behind, 
         assert shown.startswith(b"[redacted]")
     if start >= len(before) + len(secret):
         assert shown == Redactor([secret]).redact(data[start:])
+
+
+@pytest.mark.rule("PR-024")
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Authorization: Bearer abc.def-123", "Authorization: Bearer [redacted]"),
+        ("used sk-proj-0123456789abcdef here", "used [redacted] here"),
+        ("at https://me:words@host/v1", "at https://[redacted]@host/v1"),
+        ("task-12345678901 of bearer of news", "task-12345678901 of bearer of news"),
+        ("http://host:80/a@b", "http://host:80/a@b"),
+    ],
+)
+def test_what_has_the_shape_of_a_token_is_hidden_in_words_of_a_provider(said, shown):
+    assert hide_tokens(said) == shown
+    assert Redactor(()).redact_text(said) == shown

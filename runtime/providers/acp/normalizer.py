@@ -23,6 +23,7 @@ from runtime.providers.normalized import (
     ProviderEvent,
     TextChunk,
 )
+from runtime.providers.redaction import hide_tokens
 from store.canonical.identifiers import TurnId
 
 TurnUpdate = ContentChunk | ToolCallPart | PlanUpdate | NoticeUpdate | CompactionUpdate
@@ -97,7 +98,8 @@ class TurnNormalizer:
         return [*events, PlanReported(self.turn_id, PLAN_ITEM, plan.entries)]
 
     def _notice(self, notice: NoticeUpdate) -> list[ProviderEvent]:
-        return [*self._end_item(), NoticeReported(self.turn_id, notice.code, notice.severity, notice.text)]
+        text = hide_tokens(notice.text)
+        return [*self._end_item(), NoticeReported(self.turn_id, notice.code, notice.severity, text)]
 
     def _end_item(self) -> list[ProviderEvent]:
         if self._item is None:

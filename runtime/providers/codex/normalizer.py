@@ -26,6 +26,7 @@ from runtime.providers.normalized import (
     ToolOutputChunk,
     TurnEvent,
 )
+from runtime.providers.redaction import hide_tokens
 from store.canonical.identifiers import CallId, TurnId
 from store.canonical.message import FileChange, NoticeSeverity, PlanEntry, ToolStatus
 
@@ -168,8 +169,8 @@ class TurnNormalizer:
         return PlanReported(self.turn_id, PLAN_ITEM, entries)
 
     def notice(self, code: str, severity: NoticeSeverity, text: str) -> TurnEvent:
-        """Something worth telling the user."""
-        return NoticeReported(self.turn_id, code, severity, text)
+        """Something worth telling the user; words of Codex among it may hold what nobody should see (PR-024)."""
+        return NoticeReported(self.turn_id, code, severity, hide_tokens(text))
 
     # --- ends -------------------------------------------------------------------------------------------------
 

@@ -48,6 +48,23 @@ class Die(NamedTuple):
 
 Action: TypeAlias = Write | Repeat | WakeAt | Spawn | CloseInput | Exit | Die
 
+
+class ScriptedAgent(Protocol):
+    """An agent without I/O, whatever its wire. Moments are of any steady clock, in seconds."""
+
+    def receive(self, line: bytes, now: float) -> list[Action]:
+        """One line of the client, without its end."""
+
+    def wake(self, now: float) -> list[Action]:
+        """Play what is due."""
+
+    def end_of_input(self, now: float) -> list[Action]:
+        """The client closed its side."""
+
+    def ended(self) -> None:
+        """The process is gone, however that came."""
+
+
 Record: TypeAlias = dict[str, list[dict[str, str]]]
 """What is kept of a session: `turns`, each with its `prompt` and the beginning of its `answer`."""
 

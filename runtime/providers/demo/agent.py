@@ -4,9 +4,7 @@ Owns the protocol side (sessions, requests, which prompt is open) and the playin
 clock, no file and no pipe, so a simulation can hold it in memory; `process` runs the same object as a program.
 """
 
-import heapq
 import json
-from collections.abc import Callable
 from typing import Any
 
 from runtime.providers.demo.actions import (
@@ -18,6 +16,7 @@ from runtime.providers.demo.actions import (
     WakeAt,
     Write,
 )
+from runtime.providers.demo.agenda import Agenda
 from runtime.providers.demo.directives import DIRECTIVES
 from runtime.providers.demo.script import read_prompt
 from runtime.providers.demo.turn import Ending, Frame, Play, Stage, Turn
@@ -26,8 +25,6 @@ AGENT_NAME = "greenroom-demo"
 AGENT_VERSION = "1.0.0"
 MODELS = ("demo-small", "demo-large")
 MODES = ("ask", "auto")
-BURST_STEPS = 16
-"""Steps played between two looks at the input, for turns that never pause."""
 
 
 class _Session:
@@ -57,8 +54,7 @@ class DemoAgent:
         self._store = store or MemoryStore()
         self._sessions: dict[str, _Session] = {}
         self._asked: dict[str, _Playing] = {}
-        self._timers: list[tuple[float, int, Callable[[], None]]] = []
-        self._order = 0
+        self._agenda = Agenda()
         self._made = 0
         self._requests = 0
         self._now = 0.0
@@ -80,11 +76,7 @@ class DemoAgent:
     def wake(self, now: float) -> list[Action]:
         """Play what is due at `now`."""
         self._now = now
-        for _ in range(BURST_STEPS):
-            if not self._timers or self._timers[0][0] > now:
-                break
-            _, _, due = heapq.heappop(self._timers)
-            due()
+        self._agenda.play(now)
         return self._take()
 
     def end_of_input(self, now: float) -> list[Action]:
@@ -92,15 +84,14 @@ class DemoAgent:
         self._now = now
         return [Exit(0)]
 
+    def ended(self) -> None:
+        """The process is gone: nothing of it is held anywhere."""
+
     def _take(self) -> list[Action]:
         actions, self._actions = self._actions, []
-        if self._timers:
-            actions.append(WakeAt(self._timers[0][0]))
+        if self._agenda.next_at is not None:
+            actions.append(WakeAt(self._agenda.next_at))
         return actions
-
-    def _at(self, when: float, due: Callable[[], None]) -> None:
-        self._order += 1
-        heapq.heappush(self._timers, (when, self._order, due))
 
     def _send(self, frame: Frame) -> None:
         data = json.dumps({"jsonrpc": "2.0", **frame}, separators=(",", ":")).encode() + b"\n"
@@ -145,7 +136,9 @@ class DemoAgent:
             "authMethods": [],
         }
         if self._settings.startup_seconds:
-            self._at(self._now + self._settings.startup_seconds, lambda: self._reply(request_id, result))
+            self._agenda.at(
+                self._now + self._settings.startup_seconds, lambda: self._reply(request_id, result)
+            )
         else:
             self._reply(request_id, result)
 
@@ -234,7 +227,7 @@ class DemoAgent:
             turn = Turn(request_id, text, stage)
             turn.due = self._now
             playing = session.open = _Playing(session, turn, turn.play(read_prompt(text), DIRECTIVES))
-            self._at(self._now, lambda: self._advance(playing, None))
+            self._agenda.at(self._now, lambda: self._advance(playing, None))
 
     def _cancel(self, request_id: object, params: Frame) -> None:
         session = self._sessions.get(str(params.get("sessionId")))
@@ -242,7 +235,9 @@ class DemoAgent:
         if playing is None or playing.turn.ignores_cancel:
             return
         if playing.turn.cancel_seconds:
-            self._at(self._now + playing.turn.cancel_seconds, lambda: self._end(playing, Ending("cancelled")))
+            self._agenda.at(
+                self._now + playing.turn.cancel_seconds, lambda: self._end(playing, Ending("cancelled"))
+            )
         else:
             self._end(playing, Ending("cancelled"))
 
@@ -275,7 +270,7 @@ class DemoAgent:
             return
         # Counted from the moment that was due, not from now: pauses do not drift under load.
         playing.turn.due += pause
-        self._at(playing.turn.due, lambda: self._advance(playing, None))
+        self._agenda.at(playing.turn.due, lambda: self._advance(playing, None))
 
     def _end(self, playing: _Playing, ending: Ending) -> None:
         session, turn = playing.session, playing.turn
@@ -291,7 +286,7 @@ class DemoAgent:
             else:
                 self._reply(turn.request_id, {"stopReason": ending.stop_reason})
         for seconds in turn.late_seconds:
-            self._at(self._now + seconds, turn.straggle)
+            self._agenda.at(self._now + seconds, turn.straggle)
 
     def _update(self, session: _Session, update: Frame) -> None:
         self._send(

@@ -18,6 +18,7 @@ from runtime.providers.demo.actions import (
     Die,
     Exit,
     Repeat,
+    ScriptedAgent,
     Spawn,
     WakeAt,
     Write,
@@ -46,7 +47,7 @@ def main() -> None:
     folder = folder or environment.get("DEMO_STATE", "")
     store = FileStore(folder) if folder else None
     agent = DemoAgent(settings_of(environment), store)
-    loop = _Loop(
+    loop = AgentLoop(
         agent, stubborn, environment.get("DEMO_LOG", ""), int(environment.get("DEMO_READ_RATE", "0"))
     )
     try:
@@ -73,8 +74,12 @@ def settings_of(environment: Mapping[str, str]) -> DemoSettings:
     )
 
 
-class _Loop:
-    def __init__(self, agent: DemoAgent, stubborn: bool, log_path: str, read_rate: int) -> None:
+class AgentLoop:
+    """Plays an agent over this process's own pipes."""
+
+    def __init__(
+        self, agent: ScriptedAgent, stubborn: bool = False, log_path: str = "", read_rate: int = 0
+    ) -> None:
         self._agent = agent
         self._stubborn = stubborn
         self._log_path = log_path
@@ -85,6 +90,7 @@ class _Loop:
         self._ends_at = 0.0
 
     def run(self) -> None:
+        """Until the input ends, or the agent does."""
         poll = select.poll()
         poll.register(_STDIN, select.POLLIN)
         held = b""
