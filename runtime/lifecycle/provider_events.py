@@ -183,7 +183,8 @@ def _connection_lost(step: Step, error: TurnError) -> None:
 
 
 def _rejected(step: Step, turn: Turn, event: n.TurnRejected) -> None:
-    step.set_turn(attrs.evolve(turn, delivery="rejected"))
+    if turn.delivery != "accepted":  # what was accepted has arrived, whatever is said of it afterwards
+        step.set_turn(attrs.evolve(turn, delivery="rejected"))
     settlement.settle(step, Settlement("failed", error=event.error))
     if turn.sequence == 1:
         settlement.release(step)  # the startup runtime goes with a rejected first prompt (RT-031)

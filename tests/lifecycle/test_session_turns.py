@@ -182,6 +182,16 @@ def test_a_rejected_first_prompt_stays_as_history_and_its_runtime_goes() -> None
     assert [m.content for m in book.messages.values() if m.role == "user"] == [(TextBlock("hello"),)]
 
 
+@pytest.mark.rule("RT-030", "RT-036")
+def test_a_prompt_that_was_accepted_stays_delivered_whatever_the_provider_says_of_it_later() -> None:
+    book = Playbook()
+    turn_id = book.running()
+    error = TurnError("provider.rejected", "no", "provider")
+    book.say(n.TurnRejected(turn_id, error))
+    row = book.turns[turn_id]
+    assert (row.outcome, row.delivery, row.error) == ("failed", "accepted", error)
+
+
 @pytest.mark.case("FC-10", "FC-11")
 def test_a_process_lost_in_a_turn_fails_it_and_keeps_the_text() -> None:
     book = Playbook()

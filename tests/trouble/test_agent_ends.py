@@ -172,13 +172,13 @@ async def test_stop_reasons_are_kept_and_only_the_proper_end_is_a_success(
 
 
 @pytest.mark.case("FC-11", "FC-49")
-async def test_errors_of_a_prompt_are_rejections_before_and_failures_after_the_first_word(
+async def test_errors_of_a_prompt_fail_the_turn_and_leave_it_delivered(
     client: Client, workspace: str
 ) -> None:
     talk = await start(client, workspace, "[[say fine]]")
     await client.settled(talk.turn)
     rejected = await talk.say("[[error -32603]]")
-    assert (rejected["outcome"], rejected["delivery"]) == ("failed", "rejected")
+    assert (rejected["outcome"], rejected["delivery"]) == ("failed", "accepted")
     failed = await talk.say("[[say some]][[error -32603]]")
     assert (failed["outcome"], failed["delivery"]) == ("failed", "accepted")
     assert {rejected["error"]["code"], failed["error"]["code"]} == {"provider.rejected"}

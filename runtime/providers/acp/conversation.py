@@ -237,8 +237,12 @@ class Conversation:
         self.asks.publish(request, permission, part, record, out)
 
     def rejected(self, error: TurnError, out: OutputBatch) -> None:
-        """The agent did not take the prompt, and said nothing else of it."""
+        """The agent answered the prompt with an error, and said nothing else of it: it has it, so it was delivered.
+
+        ACP has no acknowledgement; accepted is what was written whole (`contract §4`), whichever of the two is heard first.
+        """
         if self.turn is not None:
+            self.accept(out)
             turn, self.turn = self.turn, None
             out.deliver(self.scope, TurnRejected(turn.turn_id, error))
 
