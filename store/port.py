@@ -158,6 +158,9 @@ class StoreReader(Protocol):
 
     def messages(self, key: SessionKey, query: MessageQuery) -> Read[MessageWindow | None]: ...
 
+    def was_said(self, key: SessionKey, turn_id: TurnId, submit_id: ClientSubmitId) -> bool:
+        """Whether the turn has a message of this submit id: what was submitted is part of it."""
+
     def turn(self, key: SessionKey, turn_id: TurnId) -> Read[Turn | None]: ...
 
     def turns(self, key: SessionKey, cursor: str | None, limit: int) -> Read[Page[Turn]]: ...

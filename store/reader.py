@@ -156,6 +156,14 @@ class SqliteReader:
                 return Read(None, commit_seq)
             return Read(read_window(self._connection, stored, query, self._page_bytes_max), commit_seq)
 
+    def was_said(self, key: SessionKey, turn_id: TurnId, submit_id: ClientSubmitId) -> bool:
+        """See `StoreReader`."""
+        with self._snapshot():
+            reference = sessions.reference_of(self._connection, key)
+            return reference is not None and messages.was_said(
+                self._connection, reference, turn_id, submit_id
+            )
+
     def turn(self, key: SessionKey, turn_id: TurnId) -> Read[Turn | None]:
         """See `StoreReader`."""
         with self._snapshot() as commit_seq:

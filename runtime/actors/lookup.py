@@ -14,6 +14,7 @@ from runtime.lifecycle.state import SessionState
 from store.canonical.claim import SubmitClaim
 from store.canonical.identifiers import ClientSubmitId, RequestId, SessionKey, TurnId
 from store.canonical.interaction import Interaction
+from store.canonical.message import Message
 from store.canonical.turn import Turn
 from store.port import StoreReader
 
@@ -26,7 +27,10 @@ class Lookup:
 
     key: SessionKey
     reader: StoreReader
-    _claims: dict[ClientSubmitId, SubmitClaim] = attrs.field(factory=dict, init=False)
+    _claims: dict[ClientSubmitId, SubmitClaim | None] = attrs.field(factory=dict, init=False)
+    """None for one that the batch takes back."""
+    _said: set[ClientSubmitId] = attrs.field(factory=set, init=False)
+    """Submits whose user message the batch brings."""
     _turns: dict[TurnId, Turn] = attrs.field(factory=dict, init=False)
     _interactions: dict[tuple[TurnId, RequestId], Interaction] = attrs.field(factory=dict, init=False)
 
@@ -37,6 +41,8 @@ class Lookup:
                 claim = self._claim(given.submission.claim.client_submit_id)
                 turn = self._turn(claim.turn_id) if claim is not None and claim.turn_id is not None else None
                 return attrs.evolve(given, known=claim, known_turn=turn)
+            case i.RequestGuide():
+                return self._guide(given, state)
             case i.RequestCancel() if state.turn is None or state.turn.turn_id != given.turn_id:
                 return attrs.evolve(given, stored=self._turn(given.turn_id))
             case i.Respond() if (given.turn_id, given.request_id) not in state.interactions:
@@ -48,8 +54,12 @@ class Lookup:
         """Note what a decision of this batch will write."""
         for effect in effects:
             match effect:
-                case fx.AddClaim(claim) if claim.scope == "session":
+                case fx.AddClaim(claim) | fx.TellOnceClaimed(claim) if claim.scope == "session":
                     self._claims[claim.client_submit_id] = claim
+                case fx.RemoveClaim(claim):
+                    self._claims[claim.client_submit_id] = None
+                case fx.PersistMessage(Message(client_submit_id=str(submit_id))):
+                    self._said.add(submit_id)
                 case fx.PersistTurn(turn):
                     self._turns[turn.turn_id] = turn
                 case fx.PersistInteraction(interaction):
@@ -60,11 +70,25 @@ class Lookup:
     def forget(self) -> None:
         """The batch is committed: the store knows it all."""
         self._claims.clear()
+        self._said.clear()
         self._turns.clear()
         self._interactions.clear()
 
+    def _guide(self, given: i.RequestGuide, state: SessionState) -> i.RequestGuide:
+        submit_id = given.submission.claim.client_submit_id
+        claim = self._claim(submit_id)
+        if claim is not None and claim.turn_id is not None:
+            delivered = submit_id in self._said or self.reader.was_said(self.key, claim.turn_id, submit_id)
+            turn = self._turn(claim.turn_id)
+            return attrs.evolve(given, known=claim, known_turn=turn, known_delivered=delivered)
+        if state.turn is None or state.turn.turn_id != given.turn_id:
+            return attrs.evolve(given, known=claim, stored=self._turn(given.turn_id))
+        return attrs.evolve(given, known=claim)
+
     def _claim(self, submit_id: ClientSubmitId) -> SubmitClaim | None:
-        return self._claims.get(submit_id) or self.reader.session_claim(self.key, submit_id).value
+        if submit_id in self._claims:
+            return self._claims[submit_id]
+        return self.reader.session_claim(self.key, submit_id).value
 
     def _turn(self, turn_id: TurnId) -> Turn | None:
         return self._turns.get(turn_id) or self.reader.turn(self.key, turn_id).value

@@ -174,15 +174,22 @@ class SessionActor:
 
     async def flush(self) -> None:
         """Perform the batch: each unit commits, then what follows from it is told (`architecture rule 2`)."""
-        effects, self._effects = self._effects, []
-        for segment in segments(effects):
-            if segment.writes:
-                await self._commit(segment)
-            else:
-                self._reply(segment, self._services.writer.head_commit_seq)
-            for effect in segment.after:
-                self._perform(effect)
-        self._lookup.forget()
+        while self._effects:
+            effects, self._effects = self._effects, []
+            not_kept: list[i.ClaimNotKept] = []
+            for segment in segments(effects):
+                if segment.writes:
+                    refused = await self._commit(segment)
+                    if refused is not None:
+                        not_kept.append(refused)
+                        continue
+                else:
+                    self._reply(segment, self._services.writer.head_commit_seq)
+                for effect in segment.after:
+                    self._perform(effect)
+            self._lookup.forget()
+            for fact in not_kept:
+                self.receive(fact)
 
     def may_passivate(self) -> bool:
         """Without a runtime, a turn, or a timer there is nothing that the store does not know."""
@@ -199,8 +206,11 @@ class SessionActor:
         self._timers.disarm_all()
         self._services.tails.forget(self._key)
 
-    async def _commit(self, segment: Segment) -> None:
-        """Submit the unit and wait for it: not cancellable, since nobody can take a commit back (rule 14)."""
+    async def _commit(self, segment: Segment) -> i.ClaimNotKept | None:
+        """Submit the unit and wait for it: not cancellable, since nobody can take a commit back (rule 14).
+
+        A claim that was only tried for is no reason to give up what runs, when the disk is full for one.
+        """
         unit = self._unit(segment)
         released = trio.Event()
         outcomes: list[UnitOutcome] = []
@@ -216,9 +226,12 @@ class SessionActor:
             await released.wait()
         outcome = outcomes[0]
         if isinstance(outcome, NotCommitted):
+            if segment.tentative is not None:
+                return i.ClaimNotKept(segment.tentative, outcome.code)
             raise UnitNotCommitted(outcome.code, outcome.detail)
         if isinstance(outcome, OutcomeUnknown):
             raise UnitNotCommitted("store.unavailable", outcome.detail)
+        return None
 
     def _unit(self, segment: Segment) -> Unit:
         assert self._state is not None
@@ -231,6 +244,7 @@ class SessionActor:
             rows=publication_order(rows),
             session_state=self._numbers,
             claims_added=tuple(segment.claims),
+            claims_removed=tuple(segment.claims_removed),
         )
 
     def _shown(self, row: Row) -> Row:

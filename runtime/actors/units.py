@@ -1,7 +1,8 @@
 """From effects to units: which effects commit together, and what is done after each commit.
 
 Pure. A unit ends where something that must come after its rows is followed by further rows: text of a message
-that was just opened, a command to the provider, or an explicit `NewUnit` (`contract §5`, architecture rule 2).
+that was just opened, a command to the provider, or an explicit `NewUnit` (`contract §5`, architecture rule 2). A claim
+that is kept before its command is told has a unit of its own.
 """
 
 from collections.abc import Iterable
@@ -21,6 +22,7 @@ _ROW_EFFECTS = (
     fx.OpenMessage,
     fx.PersistMessage,
     fx.AddClaim,
+    fx.RemoveClaim,
 )
 _REPLY_EFFECTS = (fx.ReplyTurn, fx.ReplySession, fx.ReplyInteraction, fx.Refuse)
 _ORDERED_AFTER_ROWS = (fx.AppendText, fx.ReplaceText, fx.TellConnection)
@@ -34,6 +36,9 @@ class Segment:
     """The newest row of each entity."""
     opened: list[fx.OpenMessage] = attrs.field(factory=list)
     claims: list[SubmitClaim] = attrs.field(factory=list)
+    claims_removed: list[SubmitClaim] = attrs.field(factory=list)
+    tentative: SubmitClaim | None = None
+    """This claim is all of the unit, and where it is not kept nothing of the segment is done."""
     replies: list[fx.Effect] = attrs.field(factory=list)
     after: list[fx.Effect] = attrs.field(factory=list)
     sealed: bool = False
@@ -42,7 +47,7 @@ class Segment:
     @property
     def writes(self) -> bool:
         """Whether there is anything to commit."""
-        return bool(self.rows or self.claims)
+        return bool(self.rows or self.claims or self.claims_removed)
 
 
 def segments(effects: Iterable[fx.Effect]) -> list[Segment]:
@@ -53,6 +58,9 @@ def segments(effects: Iterable[fx.Effect]) -> list[Segment]:
         if isinstance(effect, fx.NewUnit):
             if current.writes or current.after:
                 current.sealed = True
+        elif isinstance(effect, fx.TellOnceClaimed):
+            current = Segment()
+            result += [_claimed_first(effect), current]
         elif isinstance(effect, _ROW_EFFECTS):
             if current.sealed:
                 current = Segment()
@@ -84,6 +92,12 @@ def numbers_after(before: SessionState, rows: Iterable[Row], updated_at: int) ->
     return SessionState(version, max(before.updated_at, updated_at), counters)
 
 
+def _claimed_first(effect: fx.TellOnceClaimed) -> Segment:
+    told = fx.TellConnection(effect.generation, effect.command)
+    timer = fx.ArmTimer(effect.timer, effect.seconds)
+    return Segment(claims=[effect.claim], tentative=effect.claim, after=[told, timer], sealed=True)
+
+
 def _add_row(segment: Segment, effect: fx.Effect) -> None:
     match effect:
         case fx.PersistSession(session):
@@ -99,5 +113,7 @@ def _add_row(segment: Segment, effect: fx.Effect) -> None:
             segment.rows["message", message.message_id] = message
         case fx.AddClaim(claim):
             segment.claims.append(claim)
+        case fx.RemoveClaim(claim):
+            segment.claims_removed.append(claim)
         case _:
             raise AssertionError(f"{type(effect).__name__} writes no row")

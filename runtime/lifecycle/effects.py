@@ -65,6 +65,27 @@ class AddClaim:
 
 
 @attrs.frozen
+class RemoveClaim:
+    """Free a submit id again, in the same unit."""
+
+    claim: SubmitClaim
+
+
+@attrs.frozen
+class TellOnceClaimed:
+    """Keep a claim in a unit of its own, then hand the command to the connection and arm the timer.
+
+    Where the store does not take the claim, neither happens and the machine is told ClaimNotKept: what runs goes on.
+    """
+
+    claim: SubmitClaim
+    generation: int
+    command: ConnectionCommand
+    timer: Timer
+    seconds: float
+
+
+@attrs.frozen
 class NewUnit:
     """What follows commits in a unit of its own: the marker before something that must not happen twice."""
 
@@ -189,6 +210,8 @@ Effect: TypeAlias = (
     | OpenMessage
     | PersistMessage
     | AddClaim
+    | RemoveClaim
+    | TellOnceClaimed
     | NewUnit
     | ReplyTurn
     | ReplySession

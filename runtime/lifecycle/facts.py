@@ -6,7 +6,7 @@ that decides what follows from the state as it then stands.
 
 from typing import assert_never
 
-from runtime.lifecycle import commands, provider_events, settlement, transcript
+from runtime.lifecycle import commands, guidance, provider_events, settlement, transcript
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle import interaction as interactions
@@ -84,6 +84,8 @@ def timer_fired(step: Step, timer: i.Timer) -> None:
                 settlement.settle(step, Settlement("canceled"))
         case "respond":
             _answer_timed_out(step, timer)
+        case "guide":
+            guidance.timed_out(step, timer)
         case "message_update":
             if timer.message_id is not None:
                 transcript.write_due(step, timer.message_id)

@@ -11,7 +11,7 @@ import attrs
 from runtime.providers.normalized import ProviderEvent, merge_events
 from store.canonical.claim import SubmitClaim
 from store.canonical.common import TurnError
-from store.canonical.identifiers import MessageId, RequestId, TurnId
+from store.canonical.identifiers import ClientSubmitId, MessageId, RequestId, TurnId
 from store.canonical.interaction import Answer, Interaction
 from store.canonical.message import ContentBlock
 from store.canonical.session import Session
@@ -72,6 +72,23 @@ class RequestCancel:
 
 
 @attrs.frozen
+class RequestGuide:
+    """Say more within exactly this turn. `stored` is its row when it is not the active one (RT-078).
+
+    `known` is the claim already stored under this submit id, `known_turn` the turn it was for, and `known_delivered`
+    says that what was said then is part of it.
+    """
+
+    reply: ReplyTo
+    turn_id: TurnId
+    submission: Submission
+    stored: Turn | None = None
+    known: SubmitClaim | None = None
+    known_turn: Turn | None = None
+    known_delivered: bool = False
+
+
+@attrs.frozen
 class Respond:
     """Answer exactly this Interaction. `stored` is the row when it is no longer in the machine's hands."""
 
@@ -124,6 +141,14 @@ class FromProvider:
 
 
 @attrs.frozen
+class ClaimNotKept:
+    """The store did not take a claim that was to be kept before anything else: nothing of it has happened."""
+
+    claim: SubmitClaim
+    code: str
+
+
+@attrs.frozen
 class ConnectionAcquired:
     """The pool gave a ready connection."""
 
@@ -154,9 +179,10 @@ class Reloaded:
 class Timer:
     """Names a timer; the ids in it make a late firing recognisable."""
 
-    kind: Literal["cancel_grace", "respond", "message_update", "idle", "interaction"]
+    kind: Literal["cancel_grace", "respond", "message_update", "idle", "interaction", "guide"]
     turn_id: TurnId | None = None
     request_id: RequestId | None = None
+    submit_id: ClientSubmitId | None = None
     message_id: MessageId | None = None
     generation: int = 0
 
@@ -168,9 +194,12 @@ class TimerFired:
     timer: Timer
 
 
-Command: TypeAlias = CreateSession | SendPrompt | RequestCancel | Respond | ResumeSession | CloseSession
+Command: TypeAlias = (
+    CreateSession | SendPrompt | RequestCancel | RequestGuide | Respond | ResumeSession | CloseSession
+)
 Fact: TypeAlias = (
     FromProvider
+    | ClaimNotKept
     | ConnectionAcquired
     | ConnectionUnavailable
     | ConnectionReleased

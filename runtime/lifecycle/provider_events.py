@@ -7,7 +7,7 @@ from typing import assert_never
 
 import attrs
 
-from runtime.lifecycle import commands, settlement, transcript
+from runtime.lifecycle import commands, guidance, settlement, transcript
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle import interaction as interactions
@@ -50,6 +50,9 @@ def from_provider(step: Step, given: i.FromProvider) -> None:
             _title(step, event.title)
         case n.ConnectionLost():
             _connection_lost(step, event.error)
+        case n.GuideAccepted() | n.GuideRefused():
+            # Of its turn, but also when that has ended meanwhile.
+            guidance.answered(step, event)
         case _:
             _of_turn(step, event)
 
@@ -97,7 +100,7 @@ def _of_turn(step: Step, event: n.TurnEvent) -> None:
             _answer_failed(step, event)
         case n.CancelRefused():
             step.do(fx.Count("cancel_refused"))
-        case n.GuideAccepted() | n.GuideRefused() | n.TurnReconciled():
+        case n.TurnReconciled():
             step.do(fx.Count("answer_nobody_waits_for"))
         case n.TurnEnded():
             _ended(step, event)

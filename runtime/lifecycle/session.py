@@ -5,7 +5,7 @@ Owns the decision what happens next (`advance`); it performs nothing, and knows 
 
 from typing import assert_never
 
-from runtime.lifecycle import commands, facts, provider_events
+from runtime.lifecycle import commands, facts, guidance, provider_events
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle.effects import Effect
 from runtime.lifecycle.state import Context, SessionState, Step
@@ -25,6 +25,10 @@ def decide(
             commands.send(step, given)
         case i.RequestCancel():
             commands.cancel(step, given)
+        case i.RequestGuide():
+            guidance.request(step, given)
+        case i.ClaimNotKept():
+            guidance.not_kept(step, given)
         case i.Respond():
             commands.respond(step, given)
         case i.ResumeSession():

@@ -7,8 +7,8 @@ them, so that no client sees a settled turn with something still open (`contract
 import attrs
 
 from runtime.lifecycle import effects as fx
+from runtime.lifecycle import guidance, transcript
 from runtime.lifecycle import interaction as interactions
-from runtime.lifecycle import transcript
 from runtime.lifecycle import turn as turns
 from runtime.lifecycle.inputs import Timer
 from runtime.lifecycle.state import InteractionKey, Step
@@ -35,7 +35,9 @@ def settle(step: Step, settlement: Settlement) -> None:
         "provider.lost", "the turn ended before the answer was confirmed", "runtime"
     )
     supersede_interactions(step, turn, lost)
-    step.set_turn(turns.settled(turn, settlement, step.now_ms))
+    settled = turns.settled(turn, settlement, step.now_ms)
+    step.set_turn(settled)
+    guidance.turn_ended(step, settled)
     step.change(prompt=None)
     step.set_session(_after_turn(step.state.session, settlement))
     step.do(fx.DisarmTimer(Timer("cancel_grace", turn_id=turn.turn_id)))
@@ -109,6 +111,7 @@ def release(step: Step) -> None:
     """Give the connection back; what it still says is late."""
     closing = step.state.link.after("release")
     if closing is not None:
+        guidance.give_up(step)
         step.set_link(closing)
         step.do(fx.ReleaseConnection(closing.generation))
 
@@ -127,6 +130,7 @@ def gone(step: Step) -> None:
     absent = step.state.link.after("gone")
     if absent is None:
         return
+    guidance.give_up(step)
     step.set_link(absent)
     session = step.state.session
     if conversation_is_gone(session) and session.resumability != "not_resumable":

@@ -10,12 +10,12 @@ from typing import Literal
 import attrs
 
 from runtime.lifecycle import effects as fx
-from runtime.lifecycle.inputs import Prompt, ReplyTo, Timer
+from runtime.lifecycle.inputs import Prompt, ReplyTo, Submission, Timer
 from runtime.lifecycle.link import RUNTIME_STATES, Link
 from runtime.providers.port import Scope
 from runtime.refusal import Refusal
 from store.canonical.change import LoadedSession
-from store.canonical.identifiers import CallId, RequestId, TurnId
+from store.canonical.identifiers import CallId, ClientSubmitId, RequestId, TurnId
 from store.canonical.interaction import Interaction
 from store.canonical.message import Message
 from store.canonical.session import RuntimeState, Session, SessionCounters, SessionRuntime
@@ -31,6 +31,9 @@ class Policy:
 
     cancel_grace_seconds: float = 10.0
     respond_timeout_seconds: float = 15.0
+    guide_timeout_seconds: float = 15.0
+    open_guides_max: int = 16
+    """Guidance of one session that its provider has not answered yet; more is overloaded."""
     idle_release_seconds: float = 1800.0
     message_update_interval_ms: int = 100
     max_output_bytes: int = 768 * 1024
@@ -62,6 +65,16 @@ class OpenItem:
 
 
 @attrs.frozen
+class OpenGuide:
+    """Guidance the provider was told and has not answered. Nobody waits for it any more once its time is over."""
+
+    turn: Turn
+    """The turn it is for, as it last was."""
+    submission: Submission
+    replies: tuple[ReplyTo, ...]
+
+
+@attrs.frozen
 class SessionState:
     """A Session with everything unfinished about it. `turn` is the unsettled turn, if there is one."""
 
@@ -79,6 +92,8 @@ class SessionState:
     interactions: Mapping[InteractionKey, Interaction] = attrs.field(factory=dict)
     """Pending ones, and answered ones whose delivery is not known yet."""
     responders: Mapping[InteractionKey, tuple[ReplyTo, ...]] = attrs.field(factory=dict)
+    guides: Mapping[ClientSubmitId, OpenGuide] = attrs.field(factory=dict)
+    """Guidance whose fate is open, the oldest first; of a turn that has ended too, as long as its link is there."""
     closers: tuple[ReplyTo, ...] = ()
     """Who waits for the close to be done; not empty means that the session is closing."""
     resumers: tuple[ReplyTo, ...] = ()
@@ -102,6 +117,7 @@ class SessionState:
         return (
             self.turn is None
             and not self.interactions
+            and not any(guide.replies for guide in self.guides.values())
             and not self.closers
             and not self.resumers
             and self.link.phase in ("absent", "open")

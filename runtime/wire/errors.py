@@ -173,7 +173,8 @@ _TABLE = (
     ErrorCode(
         "submit.delivery_unknown",
         "Whether the provider took this is unknown.",
-        "The provider gave no answer. The id stays bound and nothing is sent again by itself.",
+        "The provider gave no answer. The id stays bound and nothing is sent again by itself; where the same request is "
+        "repeated later, `details.turn` is the row.",
     ),
     # Targets and providers.
     ErrorCode("target.not_found", "There is no such target.", "The configuration has no target of this id."),

@@ -82,6 +82,7 @@ class Limits:
     turn_reconcile_seconds: Seconds = 60.0
     """Silence after which the provider is asked how a turn stands."""
     guide_timeout_seconds: Seconds = 15.0
+    """How long a provider may take to answer guidance."""
     respond_timeout_seconds: Seconds = 15.0
     """How long the delivery of an answer may take."""
     side_open_timeout_seconds: Seconds = 20.0

@@ -168,6 +168,24 @@ _TABLE = (
         refusals=_SESSION,
     ),
     Method(
+        "turn/guide",
+        "Say more within exactly this turn.",
+        requests.TurnGuideParams,
+        replies.TurnReply,
+        "control",
+        session_addressed=True,
+        refusals=(
+            *_COMMAND,
+            "turn.not_found",
+            "turn.settled",
+            "turn.mismatch",
+            "submit.conflict",
+            "submit.delivery_unknown",
+            "provider.rejected",
+            *_CONTENT,
+        ),
+    ),
+    Method(
         "turn/cancel",
         "Stop exactly this turn.",
         requests.TurnCancelParams,
@@ -257,7 +275,7 @@ METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method
 
 UNBUILT_METHODS = frozenset(
     {
-        *("turn/guide", "turn/editRetry", "editRetry/recover", "operation/get", "goal/control", "goal/get"),
+        *("turn/editRetry", "editRetry/recover", "operation/get", "goal/control", "goal/get"),
         *("session/rename", "session/pin", "session/updateSettings", "session/search", "session/fork"),
         *("session/delete", "session/restore", "session/purge", "session/listDeleted"),
         *("attachment/put", "attachment/get"),

@@ -241,6 +241,14 @@ class TurnListParams(PageParams, SessionParams):
 
 
 @attrs.frozen(kw_only=True)
+class TurnGuideParams(TurnParams):
+    """Say more within exactly this turn, without ending it (RT-078)."""
+
+    client_submit_id: ClientSubmitId
+    content: Content
+
+
+@attrs.frozen(kw_only=True)
 class TurnCancelParams(TurnParams):
     """Stop exactly this turn (RT-007). A settled one is returned as it is."""
 

@@ -11,7 +11,7 @@ import attrs
 import orjson
 
 from store.canonical.change import StreamPiece
-from store.canonical.identifiers import MessageId
+from store.canonical.identifiers import ClientSubmitId, MessageId, TurnId
 from store.canonical.message import Message
 from store.canonical.projection import join_pieces
 from store.errors import InvalidUnit, RowError
@@ -61,6 +61,7 @@ _NAMED = """
 _STREAMING = compose(
     "$select WHERE m.session_ref = ? AND m.status = 'streaming' ORDER BY m.sequence", select=_SELECT
 )
+_WAS_SAID = "SELECT 1 FROM messages WHERE session_ref = ? AND turn_id = ? AND client_submit_id = ? LIMIT 1"
 _PIECES = compose(
     """
     SELECT s.workspace_id, s.agent_session_id, m.message_id, $columns
@@ -148,6 +149,11 @@ def named(
     statement = _NAMED_BY_RETRACTED[include_retracted]
     wanted = orjson.dumps(list(message_ids)).decode()
     return _found(connection, connection.execute(statement, (reference, wanted, limit)))
+
+
+def was_said(connection: apsw.Connection, reference: int, turn_id: TurnId, submit_id: ClientSubmitId) -> bool:
+    """Whether a message of the turn carries this submit id."""
+    return connection.execute(_WAS_SAID, (reference, turn_id, submit_id)).get is not None
 
 
 def streaming(connection: apsw.Connection, reference: int) -> tuple[Message, ...]:

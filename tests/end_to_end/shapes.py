@@ -286,6 +286,7 @@ REPLIES: dict[str, Specification] = {
     "session/resume": _SESSION_REPLY,
     "turn/get": _TURN_REPLY,
     "turn/list": _page(TURN),
+    "turn/guide": _TURN_REPLY,
     "turn/cancel": _TURN_REPLY,
     "interaction/respond": {"interaction": INTERACTION, "commitSeq": int},
     "interaction/list": _page(INTERACTION),

@@ -32,6 +32,7 @@ from store.canonical.turn import Turn
 
 KEY = SessionKey(WorkspaceId("w"), SessionId("s"))
 LOADS = SessionCapabilities(load=True, interrupt=True)
+GUIDED = SessionCapabilities(load=True, interrupt=True, guidance=True)
 FORGETS = SessionCapabilities(load=False, interrupt=True)
 OPTIONS = (
     InteractionOption("yes", "Allow", "allow_once"),
@@ -71,9 +72,13 @@ class Playbook:
     messages: dict[str, Message] = attrs.field(factory=dict)
     interactions: dict[tuple[str, str], Interaction] = attrs.field(factory=dict)
     claims: dict[str, SubmitClaim] = attrs.field(factory=dict)
+    keeps_claims: bool = True
+    """Whether the store takes a claim that is kept before anything else."""
     texts: dict[str, str] = attrs.field(factory=dict)
+    not_kept: list[i.ClaimNotKept] = attrs.field(factory=list)
     told: list[ConnectionCommand] = attrs.field(factory=list)
     forced: list[str] = attrs.field(factory=list)
+    guides_asked: int = 0
     answers: dict[object, list[object]] = attrs.field(factory=dict)
     timers: dict[i.Timer, float] = attrs.field(factory=dict)
     counts: list[str] = attrs.field(factory=list)
@@ -85,6 +90,8 @@ class Playbook:
         for effect in effects:
             self._perform(effect)
         self.effects.extend(effects)
+        while self.not_kept:
+            self.give(self.not_kept.pop())
         return list(effects)
 
     def _perform(self, effect: fx.Effect) -> None:
@@ -98,6 +105,14 @@ class Playbook:
                 self.interactions[row.turn_id, row.request_id] = row
             case fx.AddClaim(claim):
                 self.claims[claim.client_submit_id] = claim
+            case fx.RemoveClaim(claim):
+                del self.claims[claim.client_submit_id]
+            case fx.TellOnceClaimed(claim, _, command, timer, seconds) if self.keeps_claims:
+                self.claims[claim.client_submit_id] = claim
+                self.told.append(command)
+                self.timers[timer] = seconds
+            case fx.TellOnceClaimed(claim):
+                self.not_kept.append(i.ClaimNotKept(claim, "store.full"))
             case fx.AppendText(message_id, text):
                 self.texts[message_id] = self.texts.get(message_id, "") + text
             case fx.ReplaceText(message_id, text):
@@ -160,6 +175,36 @@ class Playbook:
         key = (turn_id, RequestId(request_id))
         known = None if key in self.state.interactions else stored
         self.give(i.Respond(reply, turn_id, RequestId(request_id), OptionAnswer(option), known))
+
+    def guide(
+        self,
+        turn_id: TurnId,
+        submit_id: str = "g1",
+        reply: str = "guide",
+        digest: str = "d1",
+        text: str = "rather oaks",
+    ) -> list[object]:
+        """A client says more in a turn; gives what it has been answered so far."""
+        claim = attrs.evolve(a_claim(submit_id, digest), method="turn/guide")
+        known, active = self.claims.get(submit_id), self.state.turn
+        stored = None if active is not None and active.turn_id == turn_id else self.turns.get(turn_id)
+        self.give(
+            i.RequestGuide(
+                reply,
+                turn_id,
+                i.Submission(claim, i.Prompt((TextBlock(text),))),
+                stored=stored,
+                known=known,
+                known_turn=self.turns.get(known.turn_id or "") if known is not None else None,
+                known_delivered=submit_id in self.said(),
+            )
+        )
+        return self.answers.get(reply, [])
+
+    def said(self) -> list[str]:
+        """The submit ids of what a person said, in presentation order."""
+        rows = sorted(self.messages.values(), key=lambda row: row.sequence)
+        return [row.client_submit_id for row in rows if row.client_submit_id is not None]
 
     def cancel(self, turn_id: TurnId, reply: str = "cancel") -> object:
         """A client cancels; gives the answer."""

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle.turn import TRANSITIONS
 from runtime.providers import normalized as n
-from runtime.providers.port import AnswerInteraction, StartTurn
+from runtime.providers.port import AnswerInteraction, GuideTurn, StartTurn
 from store.canonical.common import TurnError
 from store.canonical.identifiers import CallId, RequestId, TurnId
 from store.canonical.interaction import Interaction
 from store.canonical.turn import Turn
-from tests.lifecycle.playbook import Playbook
+from tests.lifecycle.playbook import GUIDED, Playbook
 
 LOST = TurnError("provider.lost", "gone", "provider")
 MOVES = {(t.source, t.target) for t in TRANSITIONS.transitions} | {(s, s) for s in TRANSITIONS.states}
@@ -39,7 +39,7 @@ def move(book: Playbook, what: str, number: int) -> None:
         case "released":
             book.give(i.ConnectionReleased(book.generation - number % 2))
         case "opened":
-            book.say(n.ThreadOpened("thread", bool(number % 2)))
+            book.say(n.ThreadOpened("thread", bool(number % 2), (None, GUIDED)[number % 2]))
         case "open_failed":
             book.say(n.ThreadOpenFailed(LOST, not_resumable=bool(number % 2)))
         case "accepted":
@@ -71,6 +71,19 @@ def move(book: Playbook, what: str, number: int) -> None:
                 timer = sorted(book.timers, key=repr)[number % len(book.timers)]
                 del book.timers[timer]
                 book.give(i.TimerFired(timer))
+        case "guide":
+            book.guides_asked += 1
+            book.guide(some, f"g{number % 3}", f"guide{book.guides_asked}")
+        case "guide_answered":
+            guides = [c for c in book.told if isinstance(c, GuideTurn)]
+            if guides:
+                guide = guides[number % len(guides)]
+                mismatch = TurnError("turn.mismatch", "no", "provider")
+                answers = (
+                    n.GuideAccepted(guide.turn_id, guide.guide_id),
+                    n.GuideRefused(guide.turn_id, guide.guide_id, mismatch),
+                )
+                book.say(answers[number % 2])
         case "close":
             book.give(i.CloseSession(f"close{len(book.answers)}"))
 
@@ -94,6 +107,8 @@ KINDS = [
     "ended",
     "lost",
     "timer",
+    "guide",
+    "guide_answered",
     "close",
 ]
 
@@ -127,6 +142,11 @@ def check(book: Playbook) -> None:
     assert len(starts) == len(set(starts))
     told = [(c.turn_id, c.request_id) for c in book.told if isinstance(c, AnswerInteraction)]
     assert len(told) == len(set(told))
+    for submit_id, guide in book.state.guides.items():
+        assert book.claims[submit_id].turn_id == guide.turn.turn_id, "what is open is bound"
+    said = book.said()
+    assert len(said) == len(set(said)), "nothing a person said is there twice"
+    assert set(said) <= set(book.claims)
     for row in book.interactions.values():
         assert isinstance(row, Interaction)
         if row.turn_id in history and history[row.turn_id].settled:
@@ -149,6 +169,10 @@ def converge(book: Playbook) -> None:
     assert book.state.turn is None
     assert not book.state.closers
     assert not book.state.interactions
+    assert not book.state.guides
+    assert not [timer for timer in book.timers if timer.kind == "guide"]
+    asked = {f"guide{number + 1}" for number in range(book.guides_asked)}
+    assert all(len(book.answers[reply]) == 1 for reply in asked), "whoever guides is answered, once"
     book.give(i.ResumeSession("resume", fresh=True))
     book.connect()
     assert book.send("after all", "last", "last")

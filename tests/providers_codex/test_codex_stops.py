@@ -302,19 +302,19 @@ def test_guidance_for_another_turn_is_refused_without_a_call() -> None:
 
 @pytest.mark.case("FC-27")
 @pytest.mark.parametrize(
-    "message",
+    ("message", "code"),
     [
-        "no active turn to steer",
-        "expected active turn id `p1` but found `p2`",
-        "cannot steer a review",
+        ("no active turn to steer", "turn.mismatch"),
+        ("expected active turn id `p1` but found `p2`", "turn.mismatch"),
+        ("cannot steer a review", "provider.rejected"),
     ],
 )
-def test_guidance_codex_refuses_took_no_effect(message: str) -> None:
+def test_guidance_codex_refuses_took_no_effect(message: str, code: str) -> None:
     book = CodexPlaybook().running().command(GuideTurn(A, T1, "g", MORE))
     book.reply("turn/steer", error=refusal(message))
     refused = book.events()[-1]
     assert isinstance(refused, GuideRefused)
-    assert refused.error.code == "turn.mismatch"
+    assert (refused.error.code, refused.error.origin) == (code, "provider")
     assert book.calls().count("turn/steer") == 1
     assert "turn/start" not in book.calls()[4:]
 

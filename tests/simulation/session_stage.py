@@ -197,6 +197,9 @@ class Stage:
     def session_claim(self, *_: object) -> Read[None]:
         return Read(None, 0)
 
+    def was_said(self, *_: object) -> bool:
+        return False
+
     def interaction(self, *_: object) -> Read[Interaction | None]:
         return Read(self.interactions[-1], 0)
 

@@ -58,6 +58,7 @@ CONTROL = {
     "session/send",
     "session/close",
     "session/resume",
+    "turn/guide",
     "turn/cancel",
     "interaction/respond",
 }
@@ -110,7 +111,7 @@ def test_reserved_names_are_the_contracts():
 @pytest.mark.parametrize(
     ("name", "code"),
     [
-        ("turn/guide", "capability.unsupported"),
+        ("turn/editRetry", "capability.unsupported"),
         ("side/open", "capability.unsupported"),
         ("session/sections", "capability.unsupported"),
         ("project/list", "capability.unsupported"),

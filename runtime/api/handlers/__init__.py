@@ -17,6 +17,7 @@ HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
     "session/close": sessions.close,
     "turn/get": turns.get,
     "turn/list": turns.list_turns,
+    "turn/guide": turns.guide,
     "turn/cancel": turns.cancel,
     "interaction/respond": turns.respond,
     "interaction/list": turns.list_interactions,

@@ -1,9 +1,9 @@
-"""Turns and Interactions: send, cancel and respond go straight to the session's mailbox; the rest are reads."""
+"""Turns and Interactions: send, guide, cancel and respond go straight to the session's mailbox; the rest are reads."""
 
 from runtime.api.handlers.sessions import known
 from runtime.api.handlers.submissions import claim_of, prompt_of
 from runtime.api.requests_context import Handled, Request
-from runtime.lifecycle.inputs import RequestCancel, Respond, SendPrompt, Submission
+from runtime.lifecycle.inputs import RequestCancel, RequestGuide, Respond, SendPrompt, Submission
 from runtime.refusal import Refusal
 from runtime.wire import replies, requests
 
@@ -18,6 +18,20 @@ def send(request: Request[requests.SessionSendParams]) -> Handled:
     key = params.session_key
     claim = claim_of(request, "session/send", key, params.client_submit_id, params.content)
     command = SendPrompt(request.sink, Submission(claim, prompt))
+    services.sessions.reference(key).tell(command, source=request.client.source)
+    return None
+
+
+def guide(request: Request[requests.TurnGuideParams]) -> Handled:
+    """`turn/guide`: exactly that turn; answered when its delivery is known (RT-078, RT-079)."""
+    params, services = request.params, request.services
+    prompt = prompt_of(services, params.content, None)
+    if isinstance(prompt, Refusal):
+        return prompt
+    assert prompt is not None
+    key = params.session_key
+    claim = claim_of(request, "turn/guide", key, params.client_submit_id, params.content)
+    command = RequestGuide(request.sink, params.turn_id, Submission(claim, prompt))
     services.sessions.reference(key).tell(command, source=request.client.source)
     return None
 

@@ -183,8 +183,12 @@ class ThreadCalls:
 
 def _steered(steered: Steered, answer: Answer, out: OutputBatch) -> None:
     # Whatever the refusal says, nothing was said to any turn: the expected one is a precondition of the request.
-    refused = isinstance(answer, ErrorResponse)
-    steered(provider_error("turn.mismatch") if refused else None, out)
+    if not isinstance(answer, ErrorResponse):
+        steered(None, out)
+    elif names_no_turn(answer) or named_turn(answer) is not None:
+        steered(provider_error("turn.mismatch"), out)
+    else:
+        steered(request_failure(answer), out)
 
 
 def _turns_read(read: TurnsRead, answer: Answer, out: OutputBatch) -> None:

@@ -1,0 +1,102 @@
+"""A Codex app-server in miniature that can be guided: `python -I -S guided_agent.py`. Standard library only.
+
+What it does with a prompt, or with guidance, is the first word of it; each line it is told is kept in the file that
+`GUIDED_LOG` names. It runs a turn until it is stopped, or guided with `end`.
+"""
+
+import json
+import os
+import sys
+
+THREAD = "guided-thread"
+SETTINGS = {
+    "model": "none",
+    "approvalPolicy": "on-request",
+    "approvalsReviewer": "user",
+    "sandbox": {"type": "workspaceWrite"},
+    "reasoningEffort": None,
+}
+turns = 0
+running = ""
+
+
+def write(**frame: object) -> None:
+    os.write(1, json.dumps(frame).encode() + b"\n")
+
+
+def tell(method: str, **params: object) -> None:
+    write(method=method, params={"threadId": THREAD, **params})
+
+
+def refuse(request: object, message: str) -> None:
+    write(error={"code": -32600, "message": message}, id=request)
+
+
+def item(kind: str, item_id: str, **members: object) -> None:
+    for phase in ("started", "completed"):
+        tell(f"item/{phase}", turnId=running, item={"type": kind, "id": item_id, **members})
+
+
+def end(status: str) -> None:
+    global running
+    ended, running = running, ""
+    tell("turn/completed", turn={"id": ended, "status": status, "items": []})
+
+
+def steer(request: object, params: dict[str, object], said: str) -> None:
+    word = said.split()[0]
+    match word:
+        case "silence":
+            return
+        case "die":
+            os._exit(9)
+        case "mismatch":
+            refuse(request, f"expected active turn id `{running}` but found `another`")
+        case "reject":
+            refuse(request, "this turn cannot be steered")
+        case _ if params["expectedTurnId"] != running:
+            refuse(request, "no active turn to steer")
+        case _:
+            write(id=request, result={"turnId": running})
+            name = params["clientUserMessageId"]
+            item("userMessage", f"user-{request}", clientId=name, content=[{"type": "text", "text": said}])
+            item("agentMessage", f"agent-{request}", text=f"heard {said}")
+            if word == "end":
+                end("completed")
+
+
+def answer(request: object, method: str, params: dict[str, object]) -> None:
+    global turns, running
+    match method:
+        case "initialize":
+            write(id=request, result={"userAgent": "greenroom/0.171.0 (guided)", "codexHome": "/"})
+        case "thread/start" | "thread/resume":
+            thread = {"id": THREAD, "status": {"type": "idle"}}
+            write(id=request, result={"thread": thread, "cwd": params["cwd"], **SETTINGS})
+        case "turn/start":
+            turns += 1
+            running = f"turn-{turns}"
+            write(id=request, result={"turn": {"id": running, "status": "inProgress"}})
+            tell("turn/started", turn={"id": running, "status": "inProgress", "items": []})
+            item("agentMessage", "begun", text="begun")
+        case "turn/steer":
+            steer(request, params, params["input"][0]["text"])  # type: ignore[index]
+        case "turn/interrupt":
+            write(id=request, result={})
+            end("interrupted")
+        case _:
+            write(id=request, result={"data": []})
+
+
+def main() -> None:
+    with open(os.environ["GUIDED_LOG"], "a", encoding="utf-8") as log:
+        for line in sys.stdin:
+            log.write(line)
+            log.flush()
+            frame = json.loads(line)
+            if "id" in frame and "method" in frame:
+                answer(frame["id"], frame["method"], frame.get("params") or {})
+
+
+if __name__ == "__main__":
+    main()
