@@ -343,6 +343,7 @@ export interface Limits {
   readonly cancelGraceSeconds: number;
   /** Silence after which the provider is asked how a turn stands. */
   readonly turnReconcileSeconds: number;
+  /** How long a provider may take to answer guidance. */
   readonly guideTimeoutSeconds: number;
   /** How long the delivery of an answer may take. */
   readonly respondTimeoutSeconds: number;
@@ -1105,6 +1106,15 @@ export interface TurnGetParams {
   readonly turnId: TurnId;
 }
 
+/** Say more within exactly this turn, without ending it. */
+export interface TurnGuideParams {
+  readonly workspaceId: WorkspaceId;
+  readonly agentSessionId: SessionId;
+  readonly turnId: TurnId;
+  readonly clientSubmitId: ClientSubmitId;
+  readonly content: ReadonlyArray<PromptBlock>;
+}
+
 export type TurnId = string;
 
 /** List the turns of a session, newest first. */
@@ -1236,6 +1246,8 @@ export interface Methods {
   readonly "turn/get": { params: TurnGetParams; result: TurnReply };
   /** List the turns of a session, newest first. */
   readonly "turn/list": { params: TurnListParams; result: TurnListReply };
+  /** Say more within exactly this turn. */
+  readonly "turn/guide": { params: TurnGuideParams; result: TurnReply };
   /** Stop exactly this turn. */
   readonly "turn/cancel": { params: TurnCancelParams; result: TurnReply };
   /** Answer a pending interaction. */

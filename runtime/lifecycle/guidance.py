@@ -18,7 +18,7 @@ from runtime.providers.port import GuideTurn
 from runtime.refusal import Refusal
 from store.canonical.identifiers import ClientSubmitId
 from store.canonical.message import ResourceLinkBlock, TextBlock
-from store.canonical.turn import Turn
+from store.canonical.turn import Delivery, Turn
 
 OVERLOADED_RETRY_MS: Final = 1000
 _PREFIX: Final = "guide:"
@@ -81,7 +81,7 @@ def answered(step: Step, event: GuideAccepted | GuideRefused) -> None:
         step.do(*(fx.ReplyTurn(reply, turn) for reply in guide.replies))
         return
     code = event.error.code if event.error.code in _TYPED else "provider.rejected"
-    delivery = "rejected" if event.error.origin == "provider" else "not_dispatched"
+    delivery: Delivery = "rejected" if event.error.origin == "provider" else "not_dispatched"
     step.do(fx.RemoveClaim(guide.submission.claim))
     _refuse(step, guide, Refusal(code, delivery=delivery))
 

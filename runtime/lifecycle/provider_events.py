@@ -51,8 +51,9 @@ def from_provider(step: Step, given: i.FromProvider) -> None:
         case n.ConnectionLost():
             _connection_lost(step, event.error)
         case n.GuideAccepted() | n.GuideRefused():
-            # Of its turn, but also when that has ended meanwhile.
             guidance.answered(step, event)
+        case n.TurnReconciled():
+            step.do(fx.Count("answer_nobody_waits_for"))
         case _:
             _of_turn(step, event)
 
@@ -100,8 +101,6 @@ def _of_turn(step: Step, event: n.TurnEvent) -> None:
             _answer_failed(step, event)
         case n.CancelRefused():
             step.do(fx.Count("cancel_refused"))
-        case n.TurnReconciled():
-            step.do(fx.Count("answer_nobody_waits_for"))
         case n.TurnEnded():
             _ended(step, event)
         case _:

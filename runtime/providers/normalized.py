@@ -256,15 +256,16 @@ TurnEvent: TypeAlias = (
     | AnswerDelivered
     | AnswerFailed
     | CancelRefused
-    | GuideAccepted
-    | GuideRefused
-    | TurnReconciled
     | TurnEnded
 )
-"""Events of exactly one turn of ours."""
+"""Events of exactly one turn of ours, while it is open."""
+
+TurnAnswer: TypeAlias = GuideAccepted | GuideRefused | TurnReconciled
+"""What was asked about one turn of ours is answered; it may have ended meanwhile, or long ago."""
 
 ProviderEvent: TypeAlias = (
     TurnEvent
+    | TurnAnswer
     | TurnStartedByProvider
     | ThreadOpened
     | ThreadOpenFailed

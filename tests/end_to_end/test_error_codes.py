@@ -32,6 +32,15 @@ SHOWN_BY = {
         "end_to_end/test_isolation.py::test_a_working_directory_that_went_away_is_named_and_may_come_back"
     ),
     "turn.not_found": "api_methods/test_turn_cancel.py::test_what_is_not_there_is_not_found_and_stops_nothing",
+    "turn.mismatch": (
+        "api_methods/test_turn_guide.py::test_what_the_agent_refuses_is_typed_changes_nothing_and_frees_the_id"
+    ),
+    "turn.settled": (
+        "api_methods/test_turn_guide.py::test_a_turn_that_is_over_or_unknown_is_not_guided_and_the_id_stays_free"
+    ),
+    "submit.delivery_unknown": (
+        "api_methods/test_turn_guide.py::test_a_silent_agent_leaves_the_delivery_unknown_and_the_id_bound"
+    ),
     "interaction.not_found": "api_methods/test_interaction_respond.py::test_wrong_scopes_and_options_leave_it_pending",
     "interaction.not_pending": "api_methods/test_interaction_respond.py::test_a_cancel_that_came_first_makes_the_answer_late",
     "interaction.unsupported_answer": (
