@@ -339,6 +339,8 @@ export interface Limits {
   readonly idleReleaseSeconds: number;
   /** How long a provider may take to shake hands. */
   readonly initializeTimeoutSeconds: number;
+  /** How long a provider's program may take to say what it is, before and without any conversation. */
+  readonly examineTimeoutSeconds: number;
   /** How long a provider may take to obey a cancel before it is forced. */
   readonly cancelGraceSeconds: number;
   /** Silence after which the provider is asked how a turn stands. */

@@ -22,6 +22,7 @@ from runtime.api.transport import ClientTransport
 from runtime.controller_limits import (
     InteractionTimeout,
     cell_policy,
+    examination_limits,
     mailbox_limits,
     pool_limits,
     session_policy,
@@ -33,10 +34,12 @@ from runtime.operations.create_session import CreateOperation, WorkDirectories
 from runtime.operations.operation import WatchedSink, run_operation
 from runtime.operations.session_runtime import SessionRuntimeOperations
 from runtime.ports import IdentifierSource, WallClock
+from runtime.providers.examiner import ProgramExaminer
 from runtime.providers.pool import ConnectionPool
+from runtime.providers.programs import ProgramFiles
 from runtime.providers.registry import ProviderRegistry
 from runtime.targets import TargetCatalogue, TargetConnections, TargetDefinition
-from runtime.wire.events import HostShutdown
+from runtime.wire.events import HostHint, HostShutdown
 from runtime.wire.limits import Limits
 from runtime.wire.rows import ServerInfo
 from store.canonical.identifiers import SessionKey
@@ -78,6 +81,8 @@ class ControllerPorts:
     """Where agent processes start that serve several sessions: a directory of none of them."""
     unanswered: InteractionTimeout = attrs.field(factory=InteractionTimeout)
     """What becomes of an Interaction that nobody answers."""
+    program_files: ProgramFiles | None = None
+    """Where agents' programs are looked at before they are started; without it nothing is known of them."""
     poisoned: frozenset[SessionKey] = frozenset()
     """Sessions whose rows recovery could not read; they are closed to commands."""
 
@@ -97,7 +102,8 @@ class Controller:
         self._nursery: trio.Nursery | None = None
         self.hub = EventHub(ports.writer, ports.reader, self.tails, limits.checkpoint_seconds)
         self.flusher = Flusher(self.tails, ports.writer, limits.write_behind_ms)
-        self.targets = TargetCatalogue(ports.targets, ports.registry, ports.program_found)
+        self.examiner = self._program_examiner()
+        self.targets = TargetCatalogue(ports.targets, ports.registry, ports.program_found, self.examiner)
         self.pool = ConnectionPool(
             ports.registry, ports.launcher, pool_limits(limits), self.sweeper, self._release_an_idle_session
         )
@@ -116,6 +122,7 @@ class Controller:
             ChildSpec(id="tasks", start=self._run_tasks),
             ChildSpec(id="sessions", start=self.sessions.run, restart="temporary"),
             ChildSpec(id="event hub", start=self.hub.run),
+            ChildSpec(id="program examinations", start=self._examine_programs, restart="temporary"),
         )
         supervisor = Supervisor(children, on_exit=_log_exit)
 
@@ -145,6 +152,22 @@ class Controller:
         """Something odd but harmless happened; the figures are for `health/read` and metrics."""
         self.counts[what] = self.counts.get(what, 0) + 1
 
+    def _program_examiner(self) -> ProgramExaminer | None:
+        ports = self._ports
+        if ports.program_files is None:
+            return None
+        return ProgramExaminer(
+            ports.registry,
+            ports.launcher,
+            ports.program_files,
+            examination_limits(self._limits),
+            on_report=lambda: self.hub.publish_host(HostHint(type="target")),
+        )
+
+    async def _examine_programs(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        task_status.started()
+        await self.targets.examine_all()
+
     def _cells(self) -> SessionCells:
         ports = self._ports
         services = SessionServices(
@@ -162,7 +185,11 @@ class Controller:
         return SessionCells(
             services,
             TargetConnections(
-                self.targets, self.pool, ports.directories.is_directory, ports.shared_directory
+                self.targets,
+                self.pool,
+                ports.directories.is_directory,
+                ports.shared_directory,
+                self.examiner,
             ),
             self._spawn,
             mailbox_limits(self._limits),

@@ -5,6 +5,7 @@ import attrs
 from runtime.api.transport import TransportLimits
 from runtime.lifecycle.live_tail import TailLimits
 from runtime.lifecycle.state import Policy, TimeoutAnswer
+from runtime.providers.examiner import ExaminationLimits
 from runtime.providers.limits import ConnectionLimits, PoolLimits
 from runtime.providers.port import AdapterLimits
 from runtime.wire.limits import Limits
@@ -66,6 +67,11 @@ def pool_limits(limits: Limits) -> PoolLimits:
         sessions_per_connection=limits.sessions_per_connection,
         connection_drain_seconds=limits.connection_drain_seconds,
     )
+
+
+def examination_limits(limits: Limits) -> ExaminationLimits:
+    """Of the short processes that say what a program is."""
+    return ExaminationLimits(timeout_seconds=limits.examine_timeout_seconds)
 
 
 def transport_limits(limits: Limits) -> TransportLimits:

@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 import attrs
 
 from runtime.providers import failures
+from runtime.providers.examiner import ProgramExaminer
 from runtime.providers.launch import LaunchSpecification
 from runtime.providers.pool import ConnectionPool
 from runtime.providers.port import ProviderDescriptor, Scope, SettingDescription
+from runtime.providers.programs import Program
 from runtime.providers.registry import ProviderRegistry, UnsupportedProvider
 from runtime.providers.routes import ScopeSink
 from runtime.providers.tenancy import AcquireFailed, ConnectionReference
@@ -35,6 +37,11 @@ class TargetDefinition:
     environment: Mapping[str, str] = attrs.field(repr=False)
     enabled: bool = True
 
+    @property
+    def program(self) -> Program:
+        """What would be started, without what a family adds to its arguments."""
+        return Program(self.provider, self.command, self.environment)
+
 
 class TargetCatalogue:
     """All targets, in the order of the configuration (PR-006)."""
@@ -44,10 +51,12 @@ class TargetCatalogue:
         definitions: Sequence[TargetDefinition],
         registry: ProviderRegistry,
         program_found: Callable[[TargetDefinition], bool],
+        examiner: ProgramExaminer | None = None,
     ) -> None:
         self._definitions = {definition.target_id: definition for definition in definitions}
         self._registry = registry
         self._program_found = program_found
+        self._examiner = examiner
 
     def definition(self, target_id: TargetId) -> TargetDefinition:
         """A configured target; asked only after `refusal_for` had nothing against it."""
@@ -89,15 +98,30 @@ class TargetCatalogue:
         """What `target/list` shows."""
         return tuple(self._shown(definition) for definition in self._definitions.values())
 
+    async def examine_all(self) -> None:
+        """Ask every program that could be started what it is, one after the other."""
+        for definition in self._definitions.values():
+            if definition.enabled and self._examiner is not None:
+                await self._examiner.report(definition.program)
+
     def _shown(self, definition: TargetDefinition) -> Target:
+        report = self._examiner.known(definition.program) if self._examiner is not None else None
+        family = self.family_of(definition.target_id)
+        examination = family.examination if family is not None else None
+        capabilities = None
+        if report is not None and examination is not None:
+            capabilities = examination.capabilities(report)
         return Target(
             agent_target_id=definition.target_id,
             provider=definition.provider,
             name=definition.name,
             enabled=definition.enabled,
-            program=TargetProgram(found=self._program_found(definition), version=None),
+            program=TargetProgram(
+                found=self._program_found(definition),
+                version=report.version if report is not None else None,
+            ),
             auth="unknown",
-            capabilities=None,
+            capabilities=capabilities,
             settings=self._settings(definition),
         )
 
@@ -117,6 +141,7 @@ class TargetConnections:
     """Whether an absolute path names a directory that can be entered."""
     shared_directory: str = "/"
     """Where processes start that serve several sessions: a place of none of them."""
+    examiner: ProgramExaminer | None = None
 
     async def acquire(self, session: Session, scope: Scope, sink: ScopeSink) -> ConnectionReference:
         """A ready connection. Raises AcquireFailed."""
@@ -126,6 +151,7 @@ class TargetConnections:
         if shares and not self.is_directory(session.cwd):
             # A process of its own would not start there; a shared one would take it for a directory like any other.
             raise AcquireFailed(failures.CWD_MISSING)
+        report = await self.examiner.report(definition.program) if self.examiner is not None else None
         added = family.launch_arguments if family is not None else ()
         launch = LaunchSpecification(
             provider=definition.provider,
@@ -135,8 +161,13 @@ class TargetConnections:
             cwd=self.shared_directory if shares else session.cwd,
             dedicated=session.settings.get(DEDICATED_PROCESS) is True,
             shared_key=definition.target_id,
+            report=report,
         )
-        return await self.pool.acquire(launch, scope, sink)
+        reference = await self.pool.acquire(launch, scope, sink)
+        running = reference.connection.agent_version
+        if self.examiner is not None and report is not None and running not in (None, report.version):
+            self.examiner.forget(definition.program)
+        return reference
 
 
 def _declared(setting: SettingDescription) -> TargetSetting:

@@ -6,7 +6,7 @@ Owns the checks and their wording. It may run beside a daemon: the database is o
 import os
 import pwd
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -16,6 +16,7 @@ from runtime.cli.commands import load, perform
 from runtime.cli.daemon_access import is_alive, read_announcement
 from runtime.cli.failures import EXIT_FAILED, CommandFailed
 from runtime.cli.output import Output
+from runtime.cli.program_reports import AttestedProgram, attested_programs
 from runtime.config import Configuration, Flags, ProgramFinder, ProgramsOnPath
 from runtime.service.access import TOKEN_FILE
 from store.connection import open_for_reading
@@ -45,7 +46,9 @@ def doctor_command(flags: Flags, *, as_json: bool) -> int:
 
     def body() -> int:
         try:
-            findings = [*examine(load(flags), ProgramsOnPath())]
+            configuration = load(flags)
+            attested = attested_programs(configuration)
+            findings = [*examine(configuration, ProgramsOnPath(), attested)]
         except CommandFailed as failed:
             findings = [Finding("configuration", "problem", failed.what)]
         if as_json:
@@ -61,7 +64,9 @@ def doctor_command(flags: Flags, *, as_json: bool) -> int:
     return perform(body, output)
 
 
-def examine(configuration: Configuration, programs: ProgramFinder) -> Iterator[Finding]:
+def examine(
+    configuration: Configuration, programs: ProgramFinder, attested: Mapping[str, AttestedProgram]
+) -> Iterator[Finding]:
     """Every finding, in the order in which a start would meet them."""
     source = configuration.config_file or "defaults only, there is no file"
     yield Finding("configuration", "ok", str(source))
@@ -73,7 +78,10 @@ def examine(configuration: Configuration, programs: ProgramFinder) -> Iterator[F
         yield from _token_file(token.token_file, f"token {token.name}", must_exist=True)
     yield _reach_of_agents(configuration.data_dir / TOKEN_FILE)
     for target in configuration.targets:
-        yield _program(f"target {target.id}", target.command[0], programs, enabled=target.enabled)
+        check = f"target {target.id}"
+        yield _program(check, target.command[0], programs, enabled=target.enabled)
+        if target.id in attested:
+            yield _attested(check, attested[target.id])
     if configuration.demo:
         yield Finding("target demo", "ok", "built in")
     if not configuration.targets:
@@ -184,6 +192,21 @@ def _user_name(user_id: int) -> str:
         return pwd.getpwuid(user_id).pw_name
     except KeyError:
         return f"user {user_id}"
+
+
+def _attested(check: str, found: AttestedProgram) -> Finding:
+    """What a target's program is, and what Greenroom will do with it."""
+    text = f"version {found.report.version}"
+    held = [name for name, is_attested in found.abilities.items() if is_attested]
+    missing = [name for name, is_attested in found.abilities.items() if not is_attested]
+    if not found.abilities:
+        return Finding(check, "note", f"{text} is not tested and shows no schema; its first start decides")
+    if not held:
+        return Finding(check, "problem", f"{text} shows nothing that can be used", "install another version")
+    text = f"{text}, attested: {', '.join(held)}"
+    if missing:
+        return Finding(check, "note", f"{text}; not attested, so not used: {', '.join(missing)}")
+    return Finding(check, "ok", text)
 
 
 def _program(check: str, program: str, programs: ProgramFinder, *, enabled: bool) -> Finding:

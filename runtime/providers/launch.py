@@ -12,7 +12,7 @@ from functools import cached_property
 import attrs
 from attrs import validators
 
-from runtime.providers.port import ProgramReport
+from runtime.providers.programs import ProgramReport
 from supervisor.process_guard.port import LaunchRequest
 
 

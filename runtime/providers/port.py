@@ -11,6 +11,7 @@ from typing import Literal, Protocol, TypeAlias
 import attrs
 
 from runtime.providers.normalized import ProviderEvent
+from runtime.providers.programs import ProgramExamination, ProgramReport
 from store.canonical.common import Settings, TurnError
 from store.canonical.identifiers import RequestId, TurnId
 from store.canonical.interaction import Answer
@@ -215,15 +216,6 @@ class ProviderAdapter(Protocol):
         """The connection is gone: a ConnectionLost for every scope, nothing else after it."""
 
 
-@attrs.frozen
-class ProgramReport:
-    """What a program says of itself without a conversation: its version, and what its own documents show it takes."""
-
-    version: str | None = None
-    facts: frozenset[str] | None = None
-    """In the words of its family; null when it has no documents, or they could not be had."""
-
-
 SettingEffect: TypeAlias = Literal["read_only", "asks", "edits", "unrestricted"]
 
 
@@ -266,6 +258,10 @@ class ProviderDescriptor(Protocol):
     @property
     def settings(self) -> tuple[SettingDescription, ...]:
         """The settings its sessions know, besides those that belong to the daemon."""
+
+    @property
+    def examination(self) -> ProgramExamination | None:
+        """How its programs are asked what they are; None when only their handshake tells."""
 
     def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> ProviderAdapter:
         """A fresh adapter for a fresh connection; `report` is what is known of the program beforehand."""

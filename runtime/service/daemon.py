@@ -27,11 +27,10 @@ from runtime.api.transport import ServeClient
 from runtime.config import Configuration
 from runtime.controller import Controller, ControllerPorts
 from runtime.controller_limits import InteractionTimeout, transport_limits
-from runtime.providers.acp.adapter import AcpDescriptor
-from runtime.providers.codex.descriptor import CodexDescriptor
-from runtime.providers.registry import ProviderRegistry
 from runtime.service.access import TOKEN_FILE, admitted_tokens
+from runtime.service.families import provider_registry
 from runtime.service.installation import VERSION
+from runtime.service.program_files import REPORTS_FILE_NAME, DiskProgramFiles
 from runtime.service.ready import (
     EXIT_ADDRESS,
     EXIT_CONFIGURATION,
@@ -101,9 +100,10 @@ async def serve(
             writer=writer,
             reader=store.reader,
             launcher=guard,
-            registry=ProviderRegistry((AcpDescriptor(VERSION), CodexDescriptor(VERSION))),
+            registry=provider_registry(),
             targets=target_definitions(config, os.environ),
             program_found=program_found,
+            program_files=DiskProgramFiles(data_dir / REPORTS_FILE_NAME),
             shared_directory=str(data_dir),
             directories=DiskWorkDirectories(Path(config.work_root)),
             clock=clock,

@@ -77,6 +77,8 @@ class Limits:
     """An idle session gives up its provider after this time."""
     initialize_timeout_seconds: Seconds = 60.0
     """How long a provider may take to shake hands."""
+    examine_timeout_seconds: Seconds = 15.0
+    """How long a provider's program may take to say what it is, before and without any conversation."""
     cancel_grace_seconds: Seconds = 10.0
     """How long a provider may take to obey a cancel before it is forced."""
     turn_reconcile_seconds: Seconds = 60.0

@@ -17,7 +17,7 @@ NO_PROGRAMS = type(
 
 
 def findings(flags):
-    return {finding.check: finding for finding in doctor.examine(load(flags), NO_PROGRAMS)}
+    return {finding.check: finding for finding in doctor.examine(load(flags), NO_PROGRAMS, {})}
 
 
 def test_before_the_first_start_everything_is_still_to_be_made(data_dir, flags):

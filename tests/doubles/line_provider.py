@@ -31,7 +31,6 @@ from runtime.providers.port import (
     HandshakeDone,
     OpenThread,
     Output,
-    ProgramReport,
     Scope,
     SettingDescription,
     StartTimer,
@@ -39,6 +38,7 @@ from runtime.providers.port import (
     StopTimer,
     Write,
 )
+from runtime.providers.programs import ProgramExamination, ProgramReport
 from store.canonical.common import TurnError
 from store.canonical.identifiers import TurnId
 from store.canonical.message import TextBlock
@@ -151,10 +151,14 @@ class LineProvider:
     key: str = "lines"
     launch_arguments: tuple[str, ...] = ()
     settings: tuple[SettingDescription, ...] = ()
+    examination: ProgramExamination | None = None
     make: Callable[[], LineAdapter] = LineAdapter
     adapters: list[LineAdapter] = attrs.field(factory=list)
+    reports: list[ProgramReport | None] = attrs.field(factory=list)
+    """What each adapter was told of its program."""
 
     def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> LineAdapter:
+        self.reports.append(report)
         adapter = self.make()
         self.adapters.append(adapter)
         return adapter

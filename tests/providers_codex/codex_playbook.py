@@ -3,7 +3,8 @@
 import json
 
 from runtime.providers.codex.descriptor import CodexDescriptor
-from runtime.providers.port import AdapterLimits, OpenThread, ProgramReport, Scope, StartTurn, Write
+from runtime.providers.port import AdapterLimits, OpenThread, Scope, StartTurn, Write
+from runtime.providers.programs import ProgramReport
 from store.canonical.common import Settings
 from store.canonical.identifiers import TurnId
 from store.canonical.message import TextBlock

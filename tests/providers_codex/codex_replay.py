@@ -32,12 +32,12 @@ from runtime.providers.port import (
     OpenThread,
     Output,
     Outputs,
-    ProgramReport,
     ReconcileTurn,
     Scope,
     StartTurn,
     Write,
 )
+from runtime.providers.programs import ProgramReport
 from store.canonical.identifiers import TurnId
 from store.canonical.interaction import OptionAnswer, QuestionAnswer
 from store.canonical.message import TextBlock

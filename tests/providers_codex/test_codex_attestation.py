@@ -10,9 +10,9 @@ from runtime.providers.port import (
     GiveUp,
     GuideTurn,
     HandshakeDone,
-    ProgramReport,
     ReconcileTurn,
 )
+from runtime.providers.programs import ProgramReport
 from store.canonical.message import TextBlock
 from tests.providers_codex.codex_playbook import (
     CORE,

@@ -86,9 +86,20 @@ async def holding(model: ModelServer, name: str) -> ModelRequest:
     return found
 
 
+EXAMINATION_WORDS = frozenset({"--version", "generate-json-schema"})
+
+
+def _words_of(pid: int) -> frozenset[str]:
+    try:
+        return frozenset(Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0"))
+    except OSError:
+        return frozenset()
+
+
 def agents(daemon: Daemon, program: str) -> list[int]:
-    """The living agent processes of that daemon."""
-    return [pid for pid in daemon.providers() if _program_of(pid) == os.path.realpath(program)]
+    """The living agent processes of that daemon, without those that only say what they are."""
+    found = [pid for pid in daemon.providers() if _program_of(pid) == os.path.realpath(program)]
+    return [pid for pid in found if not EXAMINATION_WORDS & _words_of(pid)]
 
 
 def commands(daemon: Daemon, name: str) -> list[int]:

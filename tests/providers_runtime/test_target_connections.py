@@ -4,15 +4,18 @@ import attrs
 import pytest
 
 from runtime.providers.codex.descriptor import CodexDescriptor
+from runtime.providers.examiner import ProgramExaminer
 from runtime.providers.port import SettingChoice, SettingDescription
+from runtime.providers.programs import ProgramReport
 from runtime.providers.registry import ProviderRegistry
 from runtime.providers.tenancy import AcquireFailed, ConnectionReference
 from runtime.targets import TargetCatalogue, TargetConnections, TargetDefinition
 from runtime.wire.rows import TargetSetting, TargetSettingValue
 from store.canonical.identifiers import SessionId, TargetId, WorkspaceId
-from store.canonical.session import Session
+from store.canonical.session import Session, SessionCapabilities
 from tests.doubles.line_provider import LineProvider, RecordingSink, scope
 from tests.doubles.pool_bench import PoolBench, pooled
+from tests.doubles.program_bench import LineExamination, examining
 
 TARGET = TargetId("lines")
 COMMAND = ("/opt/line-agent", "serve")
@@ -24,10 +27,12 @@ def a_session(name: str, cwd: str = "/one", **settings: object) -> Session:
     return attrs.evolve(row, settings=settings)
 
 
-def connections(bench: PoolBench, command: tuple[str, ...] = COMMAND) -> TargetConnections:
+def connections(
+    bench: PoolBench, command: tuple[str, ...] = COMMAND, examiner: ProgramExaminer | None = None
+) -> TargetConnections:
     definition = TargetDefinition(TARGET, "lines", "Lines", command, {"PATH": "/bin"})
-    catalogue = TargetCatalogue([definition], ProviderRegistry([bench.provider]), lambda _: True)
-    return TargetConnections(catalogue, bench.pool, DIRECTORIES.__contains__, "/neutral")
+    catalogue = TargetCatalogue([definition], ProviderRegistry([bench.provider]), lambda _: True, examiner)
+    return TargetConnections(catalogue, bench.pool, DIRECTORIES.__contains__, "/neutral", examiner)
 
 
 async def acquire(bench: PoolBench, session: Session, **options: tuple[str, ...]) -> ConnectionReference:
@@ -109,6 +114,41 @@ async def test_the_choices_of_a_setting_are_shown_and_anything_else_is_refused(
         refusal = catalogue.check_settings(TARGET, {"tone": "loud"})
         assert refusal is not None
         assert (refusal.code, refusal.details) == ("settings.invalid", {"key": "tone"})
+
+
+async def test_what_a_program_says_of_itself_is_shown_and_told_to_its_adapter(autojump_clock: object) -> None:
+    provider = LineProvider(examination=LineExamination())
+    async with examining() as programs, pooled(provider=provider) as bench:
+        wired = connections(bench, examiner=programs.examiner)
+        (unknown,) = wired.catalogue.listing()
+        assert (unknown.program.version, unknown.capabilities) == (None, None)
+        assert programs.commands() == [], "a list asks nobody (RT-041)"
+        await wired.catalogue.examine_all()
+        (target,) = wired.catalogue.listing()
+        assert (target.program.version, target.capabilities) == ("7.1", SessionCapabilities(load=True))
+        await wired.acquire(a_session("a"), scope("a"), RecordingSink())
+        assert provider.reports == [ProgramReport("7.1", frozenset({"sing", "dance"}))]
+        assert programs.commands() == ["version", "document"]
+
+
+async def test_a_running_program_that_calls_itself_another_version_is_asked_again_next_time(
+    autojump_clock: object,
+) -> None:
+    provider = LineProvider(examination=LineExamination())
+    async with examining() as programs, pooled(provider=provider) as bench:
+        wired = connections(bench, examiner=programs.examiner)
+        await wired.acquire(a_session("a"), scope("a"), RecordingSink())
+        assert programs.files.kept == {}
+        await wired.acquire(a_session("b"), scope("b"), RecordingSink())
+        assert programs.commands() == ["version", "document"] * 2
+
+
+async def test_a_disabled_target_s_program_is_not_asked(autojump_clock: object) -> None:
+    async with examining() as programs, pooled() as bench:
+        definition = TargetDefinition(TARGET, "lines", "Lines", COMMAND, {}, enabled=False)
+        registry = ProviderRegistry([bench.provider])
+        await TargetCatalogue([definition], registry, lambda _: True, programs.examiner).examine_all()
+        assert programs.commands() == []
 
 
 def test_codex_shares_and_does_not_go_on_with_defaults() -> None:

@@ -119,6 +119,7 @@ def test_every_bound_of_the_contract_is_shown_with_its_default():
         "helloTimeoutSeconds": 10,
         "idleReleaseSeconds": 1800,
         "initializeTimeoutSeconds": 60,
+        "examineTimeoutSeconds": 15,
         "cancelGraceSeconds": 10,
         "turnReconcileSeconds": 60,
         "guideTimeoutSeconds": 15,

@@ -53,7 +53,6 @@ from runtime.providers.port import (
     ImageData,
     OpenThread,
     Outputs,
-    ProgramReport,
     ReconcileTurn,
     Scope,
     SettingDescription,
@@ -62,6 +61,7 @@ from runtime.providers.port import (
     StopTimer,
     Write,
 )
+from runtime.providers.programs import ProgramReport
 from store.canonical.common import Json, TurnError
 from store.canonical.identifiers import TurnId
 
@@ -312,6 +312,8 @@ class AcpDescriptor:
         SettingDescription("mode", "next_turn"),
         SettingDescription("reasoningEffort", "next_turn"),
     )
+
+    examination: None = None
 
     def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> AcpAdapter:
         """A fresh adapter for a fresh connection. An agent says itself what it can, in its handshake."""

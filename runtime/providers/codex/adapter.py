@@ -48,7 +48,6 @@ from runtime.providers.port import (
     HandshakeDone,
     OpenThread,
     Outputs,
-    ProgramReport,
     ReconcileTurn,
     Scope,
     StartTimer,
@@ -56,6 +55,7 @@ from runtime.providers.port import (
     StopTimer,
     Write,
 )
+from runtime.providers.programs import ProgramReport
 from store.canonical.common import TurnError
 
 

@@ -3,8 +3,10 @@
 import attrs
 
 from runtime.providers.codex.adapter import CodexAdapter
+from runtime.providers.codex.examination import CodexExamination
 from runtime.providers.codex.settings import DESCRIPTIONS
-from runtime.providers.port import AdapterLimits, ProgramReport, SettingDescription
+from runtime.providers.port import AdapterLimits, SettingDescription
+from runtime.providers.programs import ProgramReport
 
 
 @attrs.frozen
@@ -19,6 +21,7 @@ class CodexDescriptor:
     """Without it Codex would go on with defaults where it cannot read its configuration: another model provider and
     another sandbox than the configured ones."""
     settings: tuple[SettingDescription, ...] = DESCRIPTIONS
+    examination: CodexExamination = attrs.field(factory=CodexExamination)
 
     def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> CodexAdapter:
         """A fresh adapter for a fresh connection."""
