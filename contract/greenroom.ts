@@ -2,6 +2,23 @@
 // What the server sends may gain members, events, change types and enum values within this version: ignore what you
 // do not know and take an unknown enum value for an other. What a client sends is closed.
 
+/** A session that is awake. One that sleeps has only what is stored. */
+export interface ActorView {
+  /** How often its code crashed since it woke. */
+  readonly restarts: number;
+  readonly quarantined: boolean;
+  /** How far its connection to a provider has come. */
+  readonly link: "absent" | "acquiring" | "opening" | "open" | "closing";
+  /** How many connections it has asked for since it woke. */
+  readonly generation: number;
+  readonly turnId: TurnId | null;
+  readonly turnPhase: "submitted" | "running" | "waiting" | "settling" | "settled" | null;
+  readonly pendingInteractions: number;
+  readonly streamingMessages: number;
+  readonly mailbox: MailboxView;
+  readonly timers: ReadonlyArray<TimerView>;
+}
+
 export type Answer = OptionAnswerInput | QuestionAnswerInput;
 
 /** What is to be allowed or refused. */
@@ -42,12 +59,45 @@ export interface Commit {
   readonly changes: ReadonlyArray<Change>;
 }
 
+/** A provider connection. */
+export interface ConnectionView {
+  readonly provider: string;
+  readonly program: string;
+  readonly state: "starting" | "ready" | "draining" | "ended";
+  /** How many sessions hear it. */
+  readonly scopes: number;
+  readonly pid: number | null;
+  readonly exitStatus: string | null;
+  readonly agentName: string | null;
+  readonly agentVersion: string | null;
+  readonly unwrittenBytes: number;
+  /** All that came; the tail is its end. */
+  readonly stderrBytes: number;
+  readonly stderrTail: string;
+  readonly diagnosticCounts: Readonly<Record<string, number>>;
+  /** The newest, oldest first. */
+  readonly diagnostics: ReadonlyArray<DiagnosticView>;
+}
+
 export type ContentBlock = TextBlock | ImageBlock | ResourceLinkBlock | PlanBlock | NoticeBlock;
 
 /** Show the session among the conversations without a project. */
 export interface ConversationsPlacement {
   readonly type: "conversations";
   readonly version: 1;
+}
+
+/** Look into a session, a deleted one too. Nothing is woken. */
+export interface DebugSessionParams {
+  readonly workspaceId: WorkspaceId;
+  readonly agentSessionId: SessionId;
+}
+
+/** One session's insides. */
+export interface DebugSessionReply {
+  readonly session: SessionKey;
+  readonly inspection: SessionInspection;
+  readonly commitSeq: number;
 }
 
 /** More text of a streaming message, to be appended. */
@@ -63,6 +113,12 @@ export interface DeltaBody {
   /** Counts from 0 in each message, without holes. */
   readonly deltaSeq: number;
   readonly text: string;
+}
+
+/** One odd thing a provider did. */
+export interface DiagnosticView {
+  readonly kind: string;
+  readonly detail: string;
 }
 
 /** `data` of an error reply. */
@@ -385,6 +441,29 @@ export interface LiveCounts {
   readonly turns: number;
 }
 
+/** A lifecycle identity of this session that an operation holds. */
+export interface LockView {
+  readonly kind: string;
+  readonly id: string;
+  readonly holder: string;
+  readonly heldMs: number;
+  readonly waiting: ReadonlyArray<string>;
+}
+
+/** What waits in front of the session, and what was refused since it woke. */
+export interface MailboxView {
+  readonly messages: number;
+  /** Of these, stops, answers and the like. */
+  readonly control: number;
+  readonly bytes: number;
+  readonly bytesHighWater: number;
+  /** Operations that keep their place among their client's commands. */
+  readonly marks: number;
+  readonly refusedCommands: number;
+  /** Whether its provider's output is left unread until this has drained. */
+  readonly paused: boolean;
+}
+
 /** One message as the contract shows it. `turn_id` is null only for goal audit rows and imports. */
 export interface Message {
   readonly workspaceId: WorkspaceId;
@@ -434,6 +513,31 @@ export interface MessageSnapshot {
   readonly topic: "agent.activity.updated";
   readonly type: "message_snapshot";
   readonly message: Message;
+}
+
+/** What belongs to one name. Counters only grow, from 0 at each start of the daemon. */
+export interface MetricFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly samples: ReadonlyArray<MetricSample>;
+}
+
+/** One figure. A histogram has several names: `_bucket` with the label `le`, `_sum` and `_count`. */
+export interface MetricSample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** No params. */
+export interface MetricsReadParams {
+}
+
+/** Figures for machines; `GET /metrics` gives the same in the text format of Prometheus. */
+export interface MetricsReadReply {
+  readonly families: ReadonlyArray<MetricFamily>;
+  readonly commitSeq: number;
 }
 
 /** Something the runtime has to tell, typed by `code`. */
@@ -491,6 +595,16 @@ export interface PlanEntry {
 export interface PlanInput {
   readonly markdown?: string;
   readonly entries?: ReadonlyArray<PlanEntry>;
+}
+
+/** The pool of all provider connections. */
+export interface PoolView {
+  /** By state. */
+  readonly connections: Readonly<Record<string, number>>;
+  readonly scopes: number;
+  readonly waiting: number;
+  /** Processes being started. */
+  readonly startsInFlight: number;
 }
 
 /** Show the session under a project. */
@@ -709,6 +823,19 @@ export interface SessionGetReply {
 }
 
 export type SessionId = string;
+
+/** One session's insides at one moment. */
+export interface SessionInspection {
+  readonly runtimeState: "absent" | "activating" | "live" | "hibernated" | "closing" | "quarantined";
+  /** Null when it sleeps. */
+  readonly actor: ActorView | null;
+  readonly locks: ReadonlyArray<LockView>;
+  /** What it holds; more than one only while one replaces another. */
+  readonly connections: ReadonlyArray<ConnectionView>;
+  /** The one that last failed to start or was lost, as long as it is remembered. */
+  readonly lastConnection: ConnectionView | null;
+  readonly pool: PoolView;
+}
 
 /** The whole identity of a Session: its id is unique only inside its workspace. */
 export interface SessionKey {
@@ -1034,6 +1161,14 @@ export interface TextBlockInput {
   readonly type: "text";
 }
 
+/** One running timer. */
+export interface TimerView {
+  readonly kind: string;
+  readonly turnId: TurnId | null;
+  /** In so many milliseconds. */
+  readonly dueMs: number;
+}
+
 /** One call of a tool by the agent. */
 export interface ToolCall {
   readonly callId: string;
@@ -1264,6 +1399,10 @@ export interface Methods {
   readonly "events/unsubscribe": { params: EventsUnsubscribeParams; result: VoidReply };
   /** Read how the service is. */
   readonly "health/read": { params: HealthReadParams; result: HealthReadReply };
+  /** Read the figures of the service. */
+  readonly "metrics/read": { params: MetricsReadParams; result: MetricsReadReply };
+  /** Look into one session. */
+  readonly "debug/session": { params: DebugSessionParams; result: DebugSessionReply };
   /** List the agents that can be talked to. */
   readonly "target/list": { params: TargetListParams; result: TargetListReply };
   /** List the workspaces that hold sessions. */

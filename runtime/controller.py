@@ -14,8 +14,12 @@ from runtime.actors.activities import ActivityRegistry
 from runtime.actors.session import SessionDirectory, SessionServices
 from runtime.actors.session_cells import SessionCells
 from runtime.actors.tails import Flusher, TailRegistry
+from runtime.actors.turn_book import TurnBook
 from runtime.api.client import Client
+from runtime.api.clients import ClientList
 from runtime.api.event_hub import EventHub
+from runtime.api.host_hints import HostHints
+from runtime.api.inspection import Inspection
 from runtime.api.request_sink import RequestSink
 from runtime.api.requests_context import ApiServices
 from runtime.api.transport import ClientTransport
@@ -30,6 +34,9 @@ from runtime.controller_limits import (
 )
 from runtime.health import HealthReport
 from runtime.lifecycle.inputs import ReleaseIfIdle, Shutdown
+from runtime.metrics import MetricsReport
+from runtime.observability.loop_lag import LoopLag
+from runtime.observability.process_figures import ProcessFigures
 from runtime.operations.create_session import CreateOperation, WorkDirectories
 from runtime.operations.operation import WatchedSink, run_operation
 from runtime.operations.session_runtime import SessionRuntimeOperations
@@ -79,6 +86,8 @@ class ControllerPorts:
     identifiers: IdentifierSource
     shared_directory: str = "/"
     """Where agent processes start that serve several sessions: a directory of none of them."""
+    process_figures: Callable[[], ProcessFigures] = ProcessFigures
+    """What the kernel says of this process; nothing where there is none."""
     unanswered: InteractionTimeout = attrs.field(factory=InteractionTimeout)
     """What becomes of an Interaction that nobody answers."""
     program_files: ProgramFiles | None = None
@@ -100,7 +109,12 @@ class Controller:
         self.sweeper = ResourceSweeper(on_abandoned=_log_abandoned)
         self.counts: dict[str, int] = {}
         self._nursery: trio.Nursery | None = None
-        self.hub = EventHub(ports.writer, ports.reader, self.tails, limits.checkpoint_seconds)
+        self.turns = TurnBook()
+        self.hub = EventHub(
+            ports.writer, ports.reader, self.tails, limits.checkpoint_seconds, self.turns.note
+        )
+        self.clients = ClientList()
+        self.lag = LoopLag()
         self.flusher = Flusher(self.tails, ports.writer, limits.write_behind_ms)
         self.examiner = self._program_examiner()
         self.targets = TargetCatalogue(ports.targets, ports.registry, ports.program_found, self.examiner)
@@ -110,6 +124,17 @@ class Controller:
         self.sessions: SessionDirectory = Directory(
             self._cells().make, stop_grace_seconds=limits.shutdown_grace_seconds
         )
+        self.health = HealthReport(
+            ports.writer,
+            self.pool,
+            self.sessions,
+            self.activities,
+            self.sweeper,
+            ports.clock,
+            tuple(sorted(ports.poisoned)),
+        )
+        self.hints = HostHints(self.health.read, self.hub.publish_host)
+        self.metrics = self._metrics()
         self.api = self._api(server_info)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -123,6 +148,8 @@ class Controller:
             ChildSpec(id="sessions", start=self.sessions.run, restart="temporary"),
             ChildSpec(id="event hub", start=self.hub.run),
             ChildSpec(id="program examinations", start=self._examine_programs, restart="temporary"),
+            ChildSpec(id="host hints", start=self.hints.run),
+            ChildSpec(id="loop lag", start=self.lag.run),
         )
         supervisor = Supervisor(children, on_exit=_log_exit)
 
@@ -220,21 +247,33 @@ class Controller:
             create=create,
             runtimes=SessionRuntimeOperations(self.sessions, self.locks, limits.lifecycle_timeout_seconds),
             targets=self.targets,
-            health=HealthReport(
-                ports.writer,
-                self.pool,
-                self.sessions,
-                self.activities,
-                self.sweeper,
-                ports.clock,
-                tuple(sorted(ports.poisoned)),
-            ).read,
+            health=self.health.read,
+            metrics=self.metrics.read,
+            clients=self.clients,
+            inspection=Inspection(self.sessions, self.locks, self.pool, self.activities),
             start_operation=self._start_operation,
             limits=limits,
             server_info=server_info,
             clock=ports.clock,
             identifiers=ports.identifiers,
             stopping=lambda: self.stopping,
+        )
+
+    def _metrics(self) -> MetricsReport:
+        return MetricsReport(
+            writer=self._ports.writer,
+            reader=self._ports.reader,
+            hub=self.hub,
+            clients=self.clients,
+            turns=self.turns,
+            sessions=self.sessions,
+            pool=self.pool,
+            sweeper=self.sweeper,
+            flusher=self.flusher,
+            lag=self.lag,
+            health=self.health.read,
+            process=self._ports.process_figures,
+            counts=self.counts,
         )
 
     async def _run_writer(self, *, task_status: trio.TaskStatus[None]) -> None:

@@ -38,6 +38,8 @@ class UnitJob:
 
     unit: Unit
     complete: Callable[[UnitOutcome], None]
+    submitted_at_seconds: float = 0.0
+    """On trio's clock."""
 
 
 @attrs.frozen

@@ -25,6 +25,7 @@ from store.canonical.interaction import Interaction, InteractionStatus
 from store.canonical.message import Message
 from store.canonical.session import Session
 from store.canonical.turn import Turn
+from store.latency import Latency
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -134,6 +135,19 @@ class ListedWorkspace:
     pending_interactions: int
 
 
+@attrs.define
+class WriterFigures:
+    """What a writer has done since it was made. Kept by the writer; others read it."""
+
+    commit: Latency = attrs.field(factory=Latency)
+    """From the submission of a unit to the step in which its outcome was told."""
+    groups: int = 0
+    pieces: int = 0
+    """Written-behind pieces of text that are durable."""
+    refused: dict[str, int] = attrs.field(factory=dict)
+    """Units that were not committed, or are not known to be, by code."""
+
+
 class StoreReader(Protocol):
     """Short reads on the loop, each in one read transaction. Raises `StoreUnavailable` on an I/O error."""
 
@@ -211,6 +225,14 @@ class StoreWriter(Protocol):
         """Queue written-behind text. A piece whose message no longer streams is dropped. No commitSeq."""
 
     def health(self) -> StoreHealth: ...
+
+    @property
+    def figures(self) -> WriterFigures:
+        """What it has done so far."""
+
+    @property
+    def waiting(self) -> int:
+        """How many submitted jobs have no outcome yet."""
 
 
 class RunningWriter(StoreWriter, Protocol):

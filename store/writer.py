@@ -14,11 +14,18 @@ import attrs
 import structlog
 import trio
 
-from store.canonical.change import Committed, StreamPiece, Unit, UnitOutcome
+from store.canonical.change import (
+    Committed,
+    NotCommitted,
+    OutcomeUnknown,
+    StreamPiece,
+    Unit,
+    UnitOutcome,
+)
 from store.committer import Committer
 from store.errors import PROGRAM_ERRORS
 from store.group import GroupResult, Job, JobOutcome, PiecesJob, UnitJob, refusal, unknown_outcomes
-from store.port import StoreHealth
+from store.port import StoreHealth, WriterFigures
 
 _logger = structlog.get_logger(__name__)
 
@@ -56,6 +63,7 @@ class QueuedWriter(ABC):
         self._stopped = False
         self._epoch = 0
         self._head_commit_seq = committer.last_commit_seq
+        self._figures = WriterFigures()
 
     @property
     def head_commit_seq(self) -> int:
@@ -67,9 +75,19 @@ class QueuedWriter(ABC):
         """See `StoreWriter`."""
         return self._epoch
 
+    @property
+    def figures(self) -> WriterFigures:
+        """See `StoreWriter`."""
+        return self._figures
+
+    @property
+    def waiting(self) -> int:
+        """See `StoreWriter`."""
+        return len(self._queue) + len(self._in_flight)
+
     def submit(self, unit: Unit, complete: Callable[[UnitOutcome], None]) -> None:
         """See `StoreWriter`. Once the writer has stopped, `complete` is called at once: nothing is stored."""
-        self._enqueue(UnitJob(unit, complete))
+        self._enqueue(UnitJob(unit, complete, trio.current_time()))
 
     def submit_pieces(self, pieces: Sequence[StreamPiece], complete: Callable[[bool], None]) -> None:
         """See `StoreWriter`. `complete(False)` asks for the same text again: it is not known to be durable."""
@@ -151,6 +169,7 @@ class QueuedWriter(ABC):
 
     def _finish(self, result: GroupResult) -> None:
         """The completion step of a group: everything is told in commit order before anybody else runs."""
+        self._figures.groups += 1
         if result.failure == "unknown":
             self._epoch += 1
         self._untold.extend(zip(self._in_flight, result.outcomes, strict=True))
@@ -162,6 +181,7 @@ class QueuedWriter(ABC):
     def _tell(self) -> None:
         while self._untold:
             job, outcome = self._untold.popleft()
+            self._count(job, outcome)
             try:
                 job.complete(outcome)  # type: ignore[arg-type]
             except _COMPLETION_FAULTS:
@@ -169,6 +189,19 @@ class QueuedWriter(ABC):
                 _logger.exception("store.completion_failed")
             if isinstance(outcome, Committed):
                 self._head_commit_seq = outcome.commit_seq
+
+    def _count(self, job: Job, outcome: JobOutcome) -> None:
+        figures = self._figures
+        match outcome:
+            case Committed() if isinstance(job, UnitJob):
+                figures.commit.observe(trio.current_time() - job.submitted_at_seconds)
+            case NotCommitted() | OutcomeUnknown():
+                code = outcome.code if isinstance(outcome, NotCommitted) else "unknown"
+                figures.refused[code] = figures.refused.get(code, 0) + 1
+            case True if isinstance(job, PiecesJob):
+                figures.pieces += len(job.pieces)
+            case _:
+                pass  # text that was not written behind: the flusher counts that
 
     async def _rest(self) -> None:
         self._wake = trio.Event()

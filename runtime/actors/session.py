@@ -76,6 +76,13 @@ class SessionServices:
     count: Callable[[str], None]
 
 
+@attrs.define(eq=False)
+class Glimpse:
+    """What the machine last held, for those who only look (`debug/session`); None before anything was loaded."""
+
+    state: SessionState | None = None
+
+
 @attrs.frozen
 class SessionResources:
     """What a session's cell keeps from life to life, besides its live tail."""
@@ -83,6 +90,7 @@ class SessionResources:
     key: SessionKey
     link: SessionLink
     timers: SessionTimers
+    glimpse: Glimpse = attrs.field(factory=Glimpse)
 
 
 SessionCell: TypeAlias = Cell[i.SessionInput, SessionResources]
@@ -176,6 +184,7 @@ class SessionActor:
         """Perform the batch: each unit commits, then what follows from it is told (`architecture rule 2`)."""
         while self._effects:
             effects, self._effects = self._effects, []
+            self._cell.extra.glimpse.state = self._state
             not_kept: list[i.ClaimNotKept] = []
             for segment in segments(effects):
                 if segment.writes:

@@ -78,6 +78,7 @@ class Client:
     async def run(self) -> None:
         """Serve until the connection has ended."""
         forget = self.queue.on_drained(self._catch_up)
+        self.services.clients.add(self.queue)
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._expect_hello)
@@ -85,6 +86,7 @@ class Client:
                 nursery.cancel_scope.cancel()
         finally:
             forget()
+            self.services.clients.remove(self.queue)
             for subscription in self.subscriptions.values():
                 self.services.hub.remove(subscription)
             self.subscriptions.clear()

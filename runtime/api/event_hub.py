@@ -4,13 +4,13 @@ The hub is an object, not a task: each call runs in the publisher's step and nev
 It owns the index of subscriptions; queues, gaps and replay belong to the subscription.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import attrs
 import trio
 
 from runtime.actors.tails import TailRegistry
-from runtime.api.subscription import Subscription
+from runtime.api.subscription import HubFigures, Subscription
 from runtime.lifecycle.effects import PublishActivity
 from runtime.lifecycle.live_tail import Delta
 from runtime.wire import events
@@ -31,6 +31,9 @@ class EventHub:
     reader: StoreReader
     tails: TailRegistry
     checkpoint_seconds: float
+    observe: Callable[[Committed], None] = lambda _: None
+    """Told of every commit, whoever follows it."""
+    figures: HubFigures = attrs.field(factory=HubFigures, init=False)
     _by_workspace: dict[str, list[Subscription]] = attrs.field(factory=dict, init=False)
     _of_host: list[Subscription] = attrs.field(factory=list, init=False)
 
@@ -58,6 +61,7 @@ class EventHub:
     def publish_commit(self, committed: Committed) -> None:
         """A durable unit, as it was encoded and logged by the writer."""
         unit = committed.unit
+        self.observe(committed)
         if not unit.rows:
             return
         for subscription in self._following(unit.session_key.workspace_id):
@@ -67,6 +71,7 @@ class EventHub:
     def publish_deltas(self, session: Session, deltas: list[Delta]) -> None:
         """Optimistic text: numbered already, merged already, sent as it is to all alike."""
         root = session.root_agent_session_id
+        self.figures.deltas += len(deltas)
         wanted = [
             subscription
             for subscription in self._following(session.workspace_id)

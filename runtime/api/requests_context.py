@@ -8,10 +8,13 @@ import attrs
 from runtime.actors.session import SessionDirectory
 from runtime.actors.tails import TailRegistry
 from runtime.api.authentication import Principal
+from runtime.api.clients import ClientList
 from runtime.api.event_hub import EventHub
+from runtime.api.inspection import Inspection
 from runtime.api.outbound_queue import OutboundQueue
 from runtime.api.request_sink import RequestSink
 from runtime.api.subscription import Subscription
+from runtime.observability.metrics import MetricFamily
 from runtime.operations.create_session import CreateOperation
 from runtime.operations.operation import WatchedSink
 from runtime.operations.session_runtime import SessionRuntimeOperations
@@ -50,6 +53,9 @@ class ApiServices:
     runtimes: SessionRuntimeOperations
     targets: TargetListing
     health: Callable[[], HealthReadReply]
+    metrics: Callable[[], tuple[MetricFamily, ...]]
+    clients: ClientList
+    inspection: Inspection
     start_operation: Callable[[Callable[[WatchedSink], Awaitable[None]], RequestSink, PlaceMark], None]
     limits: Limits
     server_info: ServerInfo

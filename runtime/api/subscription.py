@@ -21,6 +21,16 @@ REPLAY_BYTES_A_READ = 1024 * 1024
 """How much of the log is read in one step: bounds how long the loop is held by one slow client."""
 
 
+@attrs.define
+class HubFigures:
+    """What happened on all subscriptions since the daemon started."""
+
+    deltas: int = 0
+    """Numbered and published, whoever followed them."""
+    gaps: int = 0
+    resyncs: int = 0
+
+
 @attrs.frozen
 class SubscriptionFilter:
     """What a subscription follows; None means all of the workspace."""
@@ -57,6 +67,8 @@ class Subscription:
     tails: TailRegistry
     cursor: int
     """Every commit up to this one has been sent, or did not concern this subscription."""
+    figures: HubFigures = attrs.field(factory=HubFigures)
+    """Shared by all subscriptions of a hub."""
     live: bool = False
     _begun: bool = attrs.field(default=False, init=False)
     """Whether it follows the activity topic at all; of the host alone there is nothing to catch up with."""
@@ -161,6 +173,7 @@ class Subscription:
     def _resync(self) -> None:
         """The log no longer reaches back to where this subscription stands: the client has to read."""
         if self.queue.put_fact(self._prefix, encode_event(events.Resync(commit_seq=self._head))):
+            self.figures.resyncs += 1
             self.cursor = self._head
             self._snapshots_due = True
             self._go_live()
@@ -200,6 +213,7 @@ class Subscription:
                 gap.told = self.queue.put_fact(self._prefix, encode_event(lost))
                 if not gap.told:
                     return False
+                self.figures.gaps += 1
         return True
 
     def _fill_gaps(self) -> None:

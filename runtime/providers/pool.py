@@ -16,7 +16,7 @@ import trio
 from runtime.providers import failures
 from runtime.providers.admission import Admission
 from runtime.providers.connection import ProviderConnection
-from runtime.providers.connection_info import ConnectionState
+from runtime.providers.connection_info import ConnectionInfo, ConnectionState
 from runtime.providers.launch import LaunchSpecification
 from runtime.providers.limits import PoolLimits
 from runtime.providers.port import ProviderDescriptor, Scope
@@ -31,6 +31,9 @@ POLITE_SHARE_OF_GRACE = 0.6
 """Of the grace of `close`: so long processes may end by themselves, then they are killed."""
 NOT_COUNTED_AS_START_FAILURE = frozenset({"session.cwd_missing"})
 """Nothing of the provider's was tried."""
+
+FAILED_MAX = 64
+"""Connections remembered after their end, with the tail of their stderr, for `debug/session` (FC-50)."""
 
 log = structlog.get_logger(__name__)
 
@@ -71,6 +74,7 @@ class ConnectionPool:
         self._admission = Admission(limits, self._open_connection, trio.current_time)
         self._tenancies: dict[Scope, Tenancy] = {}
         self._lives: dict[ProviderConnection, LiveConnection] = {}
+        self._failed: dict[Scope, ProviderConnection] = {}
         self._nursery: trio.Nursery | None = None
         self._closing = False
 
@@ -147,6 +151,17 @@ class ConnectionPool:
             starts_in_flight=self._admission.starts_in_flight,
         )
 
+    def last_failed(self, scope: Scope) -> ConnectionInfo | None:
+        """The connection this scope last had that did not start or was lost; the newest `FAILED_MAX` are kept."""
+        connection = self._failed.get(scope)
+        return None if connection is None else connection.info()
+
+    def _remember(self, scope: Scope, connection: ProviderConnection) -> None:
+        self._failed.pop(scope, None)
+        self._failed[scope] = connection
+        if len(self._failed) > FAILED_MAX:
+            del self._failed[next(iter(self._failed))]
+
     # --- acquiring --------------------------------------------------------------------------------------------
 
     def _descriptor(self, launch: LaunchSpecification) -> ProviderDescriptor:
@@ -177,6 +192,8 @@ class ConnectionPool:
                 break
             tenancy.live, tenancy.placed = None, trio.Event()
         error = connection.start_error or connection.end_error or failures.REPLACED
+        if not connection.unwanted:
+            self._remember(tenancy.scope, connection)
         tenancy.refusal = AcquireFailed(error, connection.info())
         raise tenancy.refusal
 
@@ -304,6 +321,8 @@ class ConnectionPool:
         """See `ConnectionOwner`: the reference is dead; the scope can be had again when the process is gone."""
         tenancy = self._tenancies.get(scope)
         if tenancy is not None and tenancy.phase == "held":
+            if not connection.unwanted:
+                self._remember(scope, connection)
             self._leave_with_process(tenancy, self._lives[connection])
 
     def close_failed(self, name: str, close: CloseResource) -> None:

@@ -8,6 +8,7 @@ import os
 import ssl
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -27,6 +28,8 @@ from runtime.api.transport import ServeClient
 from runtime.config import Configuration
 from runtime.controller import Controller, ControllerPorts
 from runtime.controller_limits import InteractionTimeout, transport_limits
+from runtime.observability.metrics import CONTENT_TYPE, MetricFamily, by_label, counter, exposition, gauge
+from runtime.observability.process_figures import read_process_figures
 from runtime.service.access import TOKEN_FILE, admitted_tokens
 from runtime.service.families import provider_registry
 from runtime.service.installation import VERSION
@@ -112,6 +115,7 @@ async def serve(
                 config.interaction_timeout_seconds, config.interaction_timeout_answer
             ),
             poisoned=poisoned,
+            process_figures=read_process_figures,
         )
         server_info = ServerInfo("greenroom", VERSION, instance.instance_id, instance.started_at)
         controller = Controller(ports, config.limits, server_info)
@@ -280,7 +284,10 @@ def _front(config: Configuration, tokens: TokenStore, controller: Controller) ->
         status = controller.api.health().status
         return HttpResponse(503 if status == "failing" else 200, f"{status}\n".encode())
 
-    return Front(
+    async def metrics(_: RequestHead) -> HttpResponse:
+        return HttpResponse(200, exposition(controller.metrics.read()), CONTENT_TYPE)
+
+    front = Front(
         limits=transport_limits(config.limits),
         authenticator=tokens,
         origins=OriginPolicy(
@@ -288,7 +295,17 @@ def _front(config: Configuration, tokens: TokenStore, controller: Controller) ->
             frozenset(config.allowed_hosts),
             "https" if config.tls_certificate is not None else "http",
         ),
-        routes=(HttpRoute("/healthz", healthz),),
+        routes=(HttpRoute("/healthz", healthz), HttpRoute("/metrics", metrics, "admin")),
         serve_client=TRANSPORTS[config.transport],
         handle=controller.serve_client,
     )
+    controller.metrics.further.append(partial(_front_families, front))
+    return front
+
+
+def _front_families(front: Front) -> Iterator[MetricFamily]:
+    statistics = front.statistics()
+    yield gauge("http_connections", "Connections of any kind on the port.", statistics.connections)
+    yield counter("clients_accepted_total", "Clients let in.", statistics.accepted)
+    refused = {str(status): count for status, count in statistics.refused.items()}
+    yield by_label("http_refused_total", "Requests turned away.", "counter", "status", refused)

@@ -253,6 +253,23 @@ _TABLE = (
         needs_workspace=False,
     ),
     Method(
+        "metrics/read",
+        "Read the figures of the service.",
+        requests.MetricsReadParams,
+        replies.MetricsReadReply,
+        "admin",
+        needs_workspace=False,
+    ),
+    Method(
+        "debug/session",
+        "Look into one session.",
+        requests.DebugSessionParams,
+        replies.DebugSessionReply,
+        "admin",
+        session_addressed=True,
+        refusals=("session.not_found",),
+    ),
+    Method(
         "target/list",
         "List the agents that can be talked to.",
         requests.TargetListParams,
@@ -282,7 +299,7 @@ UNBUILT_METHODS = frozenset(
         *("side/capabilities", "side/open", "side/send", "side/cancel", "side/respond", "side/close"),
         *("side/get", "side/list", "surface/dispose", "surface/attach"),
         *("provider/status", "provider/models", "provider/skills", "provider/usage"),
-        *("metrics/read", "debug/session", "fault/inject", "fault/list", "fault/clear"),
+        *("fault/inject", "fault/list", "fault/clear"),
     }
 )
 """Named in the contract's table and not served yet."""

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import attrs
 
+from runtime.wire.inspection import SessionInspection
 from runtime.wire.limits import Limits
 from runtime.wire.rows import (
     Count,
@@ -15,6 +16,7 @@ from runtime.wire.rows import (
     Interaction,
     LiveCounts,
     Message,
+    MetricFamily,
     Queues,
     ServerCapabilities,
     ServerInfo,
@@ -195,6 +197,23 @@ class HealthReadReply:
     commit_seq: Count
 
 
+@attrs.frozen(kw_only=True)
+class MetricsReadReply:
+    """Figures for machines; `GET /metrics` gives the same in the text format of Prometheus."""
+
+    families: tuple[MetricFamily, ...]
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class DebugSessionReply:
+    """One session's insides."""
+
+    session: SessionKey
+    inspection: SessionInspection
+    commit_seq: Count
+
+
 Reply: TypeAlias = (
     InitializeReply
     | VoidReply
@@ -211,4 +230,6 @@ Reply: TypeAlias = (
     | TargetListReply
     | WorkspaceListReply
     | HealthReadReply
+    | MetricsReadReply
+    | DebugSessionReply
 )

@@ -109,6 +109,16 @@ class HealthReadParams:
 
 
 @attrs.frozen(kw_only=True)
+class MetricsReadParams:
+    """No params."""
+
+
+@attrs.frozen(kw_only=True)
+class DebugSessionParams(SessionParams):
+    """Look into a session, a deleted one too. Nothing is woken."""
+
+
+@attrs.frozen(kw_only=True)
 class TargetListParams(PageParams):
     """Which page of the targets."""
 

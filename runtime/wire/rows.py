@@ -9,6 +9,8 @@ from typing import Annotated, Literal, TypeAlias
 
 import attrs
 
+from runtime.observability.metrics import MetricFamily as MetricFamily
+from runtime.observability.metrics import MetricSample as MetricSample
 from runtime.wire.constraints import AtLeast
 from store.canonical.change import Row as Row
 from store.canonical.common import Settings as Settings

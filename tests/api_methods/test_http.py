@@ -1,33 +1,13 @@
 """Plain HTTP on the one port: health without a token, and who is let in to the WebSocket."""
 
-import http.client
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
-import trio
 
 from tests.end_to_end.daemon import Daemon
 from tests.end_to_end.fixtures import UPGRADE, token_of
-
-
-async def ask(
-    daemon: Daemon, path: str, method: str = "GET", headers: Mapping[str, str] | None = None
-) -> tuple[int, Mapping[str, str], bytes]:
-    """Status, headers and body of one request."""
-
-    def blocking() -> tuple[int, Mapping[str, str], bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=10)
-        try:
-            connection.request(method, path, headers=dict(headers or {}))
-            response = connection.getresponse()
-            body = b"" if response.status == 101 else response.read()
-            return response.status, response.headers, body
-        finally:
-            connection.close()
-
-    return await trio.to_thread.run_sync(blocking)
+from tests.end_to_end.plain_http import ask
 
 
 def bearer(token: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ session/rename session/pin session/updateSettings session/delete session/restore
 session/listDeleted session/search session/fork turn/editRetry editRetry/recover goal/control goal/get operation/get
 attachment/put attachment/get side/capabilities side/open side/send side/cancel side/respond side/close side/get
 side/list surface/dispose surface/attach provider/status provider/models provider/skills provider/usage
-metrics/read debug/session fault/inject fault/list fault/clear
+fault/inject fault/list fault/clear
 """
 RESERVED = """
 host/observationGap host/interactionReadiness session/sections target/setEnabled project/list project/anything

@@ -246,6 +246,60 @@ HEALTH = {
     "commitSeq": int,
 }
 
+METRICS = {
+    "families": [
+        {
+            "name": str,
+            "help": str,
+            "type": {"counter", "gauge", "histogram"},
+            "samples": [{"name": str, "labels": dict, "value": float}],
+        }
+    ],
+    "commitSeq": int,
+}
+_CONNECTION = {
+    "provider": str,
+    "program": str,
+    "state": {"starting", "ready", "draining", "ended"},
+    "scopes": int,
+    "pid": (int, None),
+    "exitStatus": (str, None),
+    "agentName": (str, None),
+    "agentVersion": (str, None),
+    "unwrittenBytes": int,
+    "stderrBytes": int,
+    "stderrTail": str,
+    "diagnosticCounts": dict,
+    "diagnostics": [{"kind": str, "detail": str}],
+}
+INSPECTION = {
+    "runtimeState": SESSION["runtime"]["state"],  # type: ignore[index]
+    "actor": (
+        {
+            "restarts": int,
+            "quarantined": bool,
+            "link": {"absent", "acquiring", "opening", "open", "closing"},
+            "generation": int,
+            "turnId": (str, None),
+            "turnPhase": (TURN["phase"], None),
+            "pendingInteractions": int,
+            "streamingMessages": int,
+            "mailbox": {
+                **dict.fromkeys(
+                    ("messages", "control", "bytes", "bytesHighWater", "marks", "refusedCommands"), int
+                ),
+                "paused": bool,
+            },
+            "timers": [{"kind": str, "turnId": (str, None), "dueMs": int}],
+        },
+        None,
+    ),
+    "locks": [{"kind": str, "id": str, "holder": str, "heldMs": int, "waiting": [str]}],
+    "connections": [_CONNECTION],
+    "lastConnection": (_CONNECTION, None),
+    "pool": {"connections": dict, "scopes": int, "waiting": int, "startsInFlight": int},
+}
+
 
 def _page(item: Specification) -> Specification:
     return {"items": [item], "nextCursor": (str, None), "commitSeq": int}
@@ -294,6 +348,8 @@ REPLIES: dict[str, Specification] = {
     "events/update": {"commitSeq": int},
     "events/unsubscribe": {"commitSeq": int},
     "health/read": HEALTH,
+    "metrics/read": METRICS,
+    "debug/session": {"session": IDENTITY, "inspection": INSPECTION, "commitSeq": int},
     "target/list": _page(TARGET),
     "workspace/list": _page(WORKSPACE),
 }
@@ -306,6 +362,7 @@ EVENTS: dict[str, Specification] = {
         "commitSeq": int,
         "changes": [tuple({"type": {kind}, "row": row} for kind, row in CHANGES.items())],
     },
+    "health": {**_HOST},
     "shutdown": {**_HOST, "graceSeconds": (int, float)},
     "checkpoint": {"commitSeq": int},
     "resync": {"commitSeq": int},

@@ -29,6 +29,7 @@ async def test_without_a_writable_disk_nothing_is_acknowledged_and_reads_go_on(
         await client.subscribe("w")
         talk = await start(client, "w", "[[say x]]", clientSubmitId="before")
         settled = await client.settled(talk.turn)
+        await client.request("events/subscribe", workspaceId="w", topics=["host.updated"])
         files_may_grow(daemon, allowed=False)
         create = {"workspaceId": "w", "agentTargetId": "demo", "clientSubmitId": "during"}
         refused = await client.refused("session/create", **create)
@@ -40,12 +41,15 @@ async def test_without_a_writable_disk_nothing_is_acknowledged_and_reads_go_on(
         assert [problem["code"] for problem in health["problems"]] == [f"store.{health['status']}"]
         assert (await client.request("turn/get", **talk.key, turnId=settled["turnId"]))["turn"] == settled
         assert len((await client.request("session/list", workspaceId="w"))["items"]) == 1
+        await client.event("health")
         files_may_grow(daemon, allowed=True)
         created = await client.request("session/create", **create)
         assert created["session"]["agentTargetId"] == "demo"
         turn = (await client.request("session/send", **send))["turn"]
         assert (await client.settled(turn))["outcome"] == "completed"
         assert (await client.request("health/read"))["status"] == "ok"
+        told = await client.wait(lambda: client.events("health")[1:], "the word that all is well again")
+        assert told[-1]["topic"] == "host.updated"
         assert (await talk.texts()) == ["x", "y"]
 
 

@@ -50,6 +50,7 @@ WITHOUT_WORKSPACE = {
     "events/update",
     "events/unsubscribe",
     "health/read",
+    "metrics/read",
     "target/list",
     "workspace/list",
 }
@@ -62,6 +63,7 @@ CONTROL = {
     "turn/cancel",
     "interaction/respond",
 }
+ADMIN = {"metrics/read", "debug/session"}
 
 
 def test_the_error_table_is_exactly_the_contracts():
@@ -141,9 +143,9 @@ def test_a_method_is_addressed_to_a_session_when_it_has_to_name_one():
         assert method.session_addressed == issubclass(method.params, requests.SessionParams), method.name
 
 
-def test_only_what_changes_something_needs_the_control_scope():
+def test_only_what_changes_something_needs_the_control_scope_and_insides_the_admin_scope():
     assert {method.name for method in METHODS.values() if method.scope == "control"} == CONTROL
-    assert {method.scope for method in METHODS.values()} == {"read", "control"}
+    assert {method.name for method in METHODS.values() if method.scope == "admin"} == ADMIN
 
 
 def test_methods_refuse_with_codes_of_the_table_each_named_once():

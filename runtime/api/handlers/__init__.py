@@ -25,6 +25,8 @@ HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
     "events/update": events.update,
     "events/unsubscribe": events.unsubscribe,
     "health/read": host.health,
+    "metrics/read": host.metrics,
+    "debug/session": host.inspect,
     "target/list": host.targets,
     "workspace/list": host.workspaces,
 }

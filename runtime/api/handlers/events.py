@@ -30,6 +30,7 @@ def subscribe(request: Request[requests.EventsSubscribeParams]) -> Handled:
         queue=client.queue,
         reader=services.reader,
         tails=services.tails,
+        figures=services.hub.figures,
         cursor=params.after_commit_seq if replays and params.after_commit_seq is not None else head,
     )
     client.subscriptions[subscription.subscription_id] = subscription

@@ -14,6 +14,30 @@ def health(request: Request[requests.HealthReadParams]) -> Handled:
     return None
 
 
+def metrics(request: Request[requests.MetricsReadParams]) -> Handled:
+    """`metrics/read`: the same figures as `GET /metrics`."""
+    services = request.services
+    request.sink.reply(
+        replies.MetricsReadReply(families=services.metrics(), commit_seq=services.writer.head_commit_seq)
+    )
+    return None
+
+
+def inspect(request: Request[requests.DebugSessionParams]) -> Handled:
+    """`debug/session`: also of one whose rows cannot be read; it wakes nothing."""
+    services, key = request.services, request.params.session_key
+    if services.reader.root_of(key) is None and services.sessions.find(key) is None:
+        return Refusal("session.not_found")
+    request.sink.reply(
+        replies.DebugSessionReply(
+            session=key,
+            inspection=services.inspection.of(key),
+            commit_seq=services.writer.head_commit_seq,
+        )
+    )
+    return None
+
+
 def targets(request: Request[requests.TargetListParams]) -> Handled:
     """`target/list`: a read of what is known; it starts and probes nothing."""
     params, services = request.params, request.services
