@@ -17,7 +17,8 @@ DEVELOPMENT_STAMP := $(call stamp,development,$(DEVELOPMENT_LOCKS))
 ARGUMENTS ?=
 SEEDS ?= 200
 PACKAGES := runtime store supervisor
-PYTHON_SOURCES := $(PACKAGES) tools tests $(wildcard bench)
+CLIENT := client/greenroom_client
+PYTHON_SOURCES := $(PACKAGES) $(CLIENT) tools tests $(wildcard bench examples)
 
 # In this order: the quick ones first.
 CHECKS := check-format check-lint check-tidy check-rules check-layers check-dependencies check-types check-contract \
@@ -78,13 +79,14 @@ check-layers: $(DEVELOPMENT_STAMP)
 	@echo '== layers' && $(BIN)/lint-imports --no-cache > .venv/layers.log 2>&1 || { cat .venv/layers.log; exit 1; }
 
 check-dependencies: $(DEVELOPMENT_STAMP)
-	@echo '== dependencies' && $(BIN)/deptry $(PACKAGES) > .venv/dependencies.log 2>&1 || { cat .venv/dependencies.log; exit 1; }
+	@echo '== dependencies' && { $(BIN)/deptry $(PACKAGES) $(CLIENT) && \
+	  cd client && ../$(BIN)/deptry greenroom_client; } > .venv/dependencies.log 2>&1 || { cat .venv/dependencies.log; exit 1; }
 
 check-types: $(DEVELOPMENT_STAMP)
 	@echo '== types' && $(BIN)/mypy --no-error-summary
 
 check-contract: $(DEVELOPMENT_STAMP)
-	@echo '== contract' && $(BIN)/python -m tools.generated contract
+	@echo '== contract' && $(BIN)/python -m tools.generated contract && $(BIN)/python -m tools.generated client
 
 check-diagrams: $(DEVELOPMENT_STAMP)
 	@echo '== diagrams' && $(BIN)/python -m tools.generated diagrams
@@ -97,8 +99,9 @@ check-wheel: $(DEVELOPMENT_STAMP)
 
 # --- generated files --------------------------------------------------------------------------------------------
 
-contract: $(DEVELOPMENT_STAMP) ## write contract/ from the models in runtime/wire
+contract: $(DEVELOPMENT_STAMP) ## write contract/ from the models in runtime/wire, and from it the client's
 	@$(BIN)/python -m tools.generated contract --write
+	@$(BIN)/python -m tools.generated client --write
 
 diagrams: $(DEVELOPMENT_STAMP) ## write docs/diagrams/ from the transition tables in runtime/lifecycle
 	@$(BIN)/python -m tools.generated diagrams --write
@@ -112,7 +115,7 @@ lock: $(DEVELOPMENT_STAMP) ## resolve the dependencies again and write requireme
 
 clean: ## remove everything that can be made again
 	@rm -rf $(VENV) .cache build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
-	@find $(PACKAGES) tools tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	@find $(PACKAGES) client examples tools tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # --- the environment --------------------------------------------------------------------------------------------
 

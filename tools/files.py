@@ -10,6 +10,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 PRODUCT_PACKAGES = ("runtime", "store", "supervisor")
+CLIENT_FOLDER = ROOT / "client"
+CLIENT_PACKAGE = "greenroom_client"
+SHIPPED_PACKAGES = (*PRODUCT_PACKAGES, CLIENT_PACKAGE)
+"""What the program's wheel holds: the client travels with it (docs/decisions/0012)."""
 
 # `.git` is a folder, or a file where the checkout is a work tree beside another.
 _SKIPPED = {

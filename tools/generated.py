@@ -1,7 +1,8 @@
 """Writes the generated files of the repository, or says how the committed ones differ.
 
-Owns the list of what is generated: `contract` (from the models in runtime/wire, by `greenroom contract`) and
-`diagrams` (from the transition tables, by `tools.diagrams`). Run it as `python -m tools.generated contract`,
+Owns the list of what is generated: `contract` (from the models in runtime/wire, by `greenroom contract`), `client`
+(from the committed contract/, by `tools.client_models`) and `diagrams` (from the transition tables, by
+`tools.diagrams`). Run it as `python -m tools.generated contract`,
 with `--write` to write and `--folder` to look at another folder than the committed one.
 """
 
@@ -13,8 +14,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from tools.client_models import client_files
 from tools.diagrams import diagram_files
-from tools.files import ROOT
+from tools.files import ROOT, tree_files
 
 
 class Kind(NamedTuple):
@@ -23,6 +25,8 @@ class Kind(NamedTuple):
     folder: Path
     generate: Callable[[], dict[str, str]]
     available: Callable[[], bool]
+    target: str
+    """Of `make`, which writes it."""
 
 
 def contract_files() -> dict[str, str]:
@@ -35,10 +39,10 @@ def contract_files() -> dict[str, str]:
 
 def files_below(folder: Path) -> dict[str, str]:
     """Relative path to content of every file below `folder`."""
+    if not folder.is_dir():
+        return {}
     return {
-        file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8")
-        for file in sorted(folder.rglob("*"))
-        if file.is_file()
+        file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8") for file in tree_files(folder)
     }
 
 
@@ -71,8 +75,9 @@ def has_wire_models() -> bool:
 
 
 KINDS = {
-    "contract": Kind(ROOT / "contract", contract_files, has_wire_models),
-    "diagrams": Kind(ROOT / "docs" / "diagrams", diagram_files, lambda: True),
+    "client": Kind(ROOT / "client" / "greenroom_client" / "contract", client_files, lambda: True, "contract"),
+    "contract": Kind(ROOT / "contract", contract_files, has_wire_models, "contract"),
+    "diagrams": Kind(ROOT / "docs" / "diagrams", diagram_files, lambda: True, "diagrams"),
 }
 
 
@@ -96,7 +101,7 @@ def main(arguments: list[str]) -> int:
     for line in found:
         print(f"{options.kind}/{line}")
     if found:
-        print(f"Run `make {options.kind}` and commit what it writes.")
+        print(f"Run `make {kind.target}` and commit what it writes.")
     return int(bool(found))
 
 

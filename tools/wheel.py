@@ -1,7 +1,8 @@
-"""Builds the wheel, installs it in a fresh environment as users do, and runs its command there.
+"""Builds both wheels, installs each in a fresh environment as users do, and tries it there.
 
-Owns the release check: the wheel holds exactly the three packages, needs nothing but the runtime lock, and its
-command answers. Run it as `python -m tools.wheel`.
+Owns the release check: the program's wheel holds exactly its packages, needs nothing but the runtime lock, and its
+command answers; the client's wheel holds one package, needs nothing but that lock either, and imports nothing of
+ours besides. Run it as `python -m tools.wheel`.
 """
 
 import subprocess
@@ -9,25 +10,26 @@ import sys
 import tempfile
 import venv
 import zipfile
+from collections.abc import Collection
 from pathlib import Path
 
-from tools.files import PRODUCT_PACKAGES, ROOT
+from tools.files import CLIENT_FOLDER, CLIENT_PACKAGE, ROOT, SHIPPED_PACKAGES
 from tools.generated import KINDS, differences, files_below
 
 
-def build(folder: Path) -> Path:
-    """Builds the wheel with the tools already installed and returns its path."""
-    _run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)])
+def build(folder: Path, source: Path = ROOT) -> Path:
+    """Builds a wheel with the tools already installed and returns its path."""
+    _run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(source)])
     (wheel,) = folder.glob("*.whl")
     return wheel
 
 
-def unexpected_names(wheel: Path) -> list[str]:
-    """Top-level names in the wheel that are neither our packages nor its metadata."""
+def unexpected_names(wheel: Path, expected: Collection[str] = SHIPPED_PACKAGES) -> list[str]:
+    """Top-level names in the wheel that differ from the packages it should hold beside its metadata."""
     with zipfile.ZipFile(wheel) as archive:
         names = {name.partition("/")[0] for name in archive.namelist()}
     packages = {name for name in names if not name.endswith(".dist-info")}
-    return sorted(packages ^ set(PRODUCT_PACKAGES))
+    return sorted(packages ^ set(expected))
 
 
 def install(wheel: Path, folder: Path) -> Path:
@@ -42,23 +44,43 @@ def install(wheel: Path, folder: Path) -> Path:
 
 
 def main() -> int:
-    """Runs the whole check; 1 with the reason printed when the wheel is not fit."""
+    """Runs the whole check; 1 with the reason printed when a wheel is not fit."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        wheel = build(folder / "dist")
-        if names := unexpected_names(wheel):
-            print(
-                f"{wheel.name}: top-level names differ from {', '.join(PRODUCT_PACKAGES)}: {', '.join(names)}"
-            )
+        return try_program(folder / "program") or try_client(folder / "client")
+
+
+def try_program(folder: Path) -> int:
+    """The program: its command answers and writes the contract that is committed."""
+    wheel = build(folder / "dist")
+    if _has_unexpected(wheel, SHIPPED_PACKAGES):
+        return 1
+    commands = install(wheel, folder / "environment")
+    _run([str(commands / "greenroom"), "--version"], cwd=folder)
+    if KINDS["contract"].available():
+        _run([str(commands / "greenroom"), "contract", "--out", str(folder / "contract")], cwd=folder)
+        if found := differences(files_below(ROOT / "contract"), files_below(folder / "contract")):
+            print("the wheel writes another contract than the committed one: " + "; ".join(found))
             return 1
-        commands = install(wheel, folder / "environment")
-        _run([str(commands / "greenroom"), "--version"], cwd=folder)
-        if KINDS["contract"].available():
-            _run([str(commands / "greenroom"), "contract", "--out", str(folder / "contract")], cwd=folder)
-            if found := differences(files_below(ROOT / "contract"), files_below(folder / "contract")):
-                print("the wheel writes another contract than the committed one: " + "; ".join(found))
-                return 1
     return 0
+
+
+def try_client(folder: Path) -> int:
+    """The client: it imports by itself, typed, in an environment without the program."""
+    wheel = build(folder / "dist", CLIENT_FOLDER)
+    if _has_unexpected(wheel, (CLIENT_PACKAGE,)):
+        return 1
+    commands = install(wheel, folder / "environment")
+    checks = f"import importlib.resources as r, {CLIENT_PACKAGE} as c; assert r.files(c).joinpath('py.typed').is_file()"
+    _run([str(commands / "python"), "-I", "-W", "error", "-c", checks], cwd=folder)
+    return 0
+
+
+def _has_unexpected(wheel: Path, expected: Collection[str]) -> bool:
+    names = unexpected_names(wheel, expected)
+    if names:
+        print(f"{wheel.name}: top-level names differ from {', '.join(expected)}: {', '.join(names)}")
+    return bool(names)
 
 
 def _run(command: list[str], cwd: Path = ROOT) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.files import PRODUCT_PACKAGES, ROOT
+from tools.files import ROOT, SHIPPED_PACKAGES
 from tools.news import fragment_problems
 from tools.wheel import unexpected_names
 
@@ -42,12 +42,12 @@ def test_a_fragment_that_would_not_reach_the_changelog_is_refused(
 @pytest.mark.parametrize(
     ("names", "unexpected"),
     [
-        (PRODUCT_PACKAGES, []),
-        ((*PRODUCT_PACKAGES, "tests"), ["tests"]),
-        (("runtime", "store"), ["supervisor"]),
+        (SHIPPED_PACKAGES, []),
+        ((*SHIPPED_PACKAGES, "tests"), ["tests"]),
+        (("runtime", "store", "greenroom_client"), ["supervisor"]),
     ],
 )
-def test_a_wheel_ships_exactly_the_three_packages(
+def test_a_wheel_ships_exactly_the_packages_of_the_program(
     tmp_path: Path, names: tuple[str, ...], unexpected: list[str]
 ):
     wheel = tmp_path / "greenroom-0-py3-none-any.whl"

@@ -1,0 +1,104 @@
+"""A typed client of Greenroom for asyncio and trio.
+
+    async with greenroom_client.connect(url, token=token) as client:
+        created = await client.session_create(workspace_id="default", agent_target_id="demo", ...)
+
+`connecting` opens a client, `client` talks, `subscription` listens, `following` puts both together. Replies, rows and
+events are JSON objects as the contract words them, typed by `contract.models`.
+"""
+
+from greenroom_client.client import Client, ClientOptions, ConnectionState
+from greenroom_client.connecting import connect, connect_to_daemon, connect_unix, open_client
+from greenroom_client.endpoint import (
+    Endpoint,
+    EndpointSource,
+    endpoint_of,
+    pinned_certificate,
+    running_daemon,
+)
+from greenroom_client.errors import (
+    AccessRefused,
+    ClientError,
+    ConnectionLost,
+    DaemonUnreachable,
+    GreenroomError,
+)
+from greenroom_client.events import Gap, SubscriptionEvent, facts_are_missing
+from greenroom_client.following import (
+    FollowedSession,
+    TurnStream,
+    answer_option,
+    follow_session,
+    new_submit_id,
+    prompt,
+    repeat_until_answered,
+    send_and_stream,
+    stream_turn,
+    wait_for_turn,
+)
+from greenroom_client.messages import MessageAssembler, message_key, text_of
+from greenroom_client.reconnect import NEVER, Reconnect
+from greenroom_client.session_view import SessionView, interaction_key
+from greenroom_client.subscription import BufferLimits, Subscription
+from greenroom_client.turn_view import (
+    Asked,
+    NoLongerAsked,
+    NoticePiece,
+    Piece,
+    PlanPiece,
+    ReadAgain,
+    TextPiece,
+    ToolPiece,
+    TurnView,
+)
+
+__all__ = [
+    "NEVER",
+    "AccessRefused",
+    "Asked",
+    "BufferLimits",
+    "Client",
+    "ClientError",
+    "ClientOptions",
+    "ConnectionLost",
+    "ConnectionState",
+    "DaemonUnreachable",
+    "Endpoint",
+    "EndpointSource",
+    "FollowedSession",
+    "Gap",
+    "GreenroomError",
+    "MessageAssembler",
+    "NoLongerAsked",
+    "NoticePiece",
+    "Piece",
+    "PlanPiece",
+    "ReadAgain",
+    "Reconnect",
+    "SessionView",
+    "Subscription",
+    "SubscriptionEvent",
+    "TextPiece",
+    "ToolPiece",
+    "TurnStream",
+    "TurnView",
+    "answer_option",
+    "connect",
+    "connect_to_daemon",
+    "connect_unix",
+    "endpoint_of",
+    "facts_are_missing",
+    "follow_session",
+    "interaction_key",
+    "message_key",
+    "new_submit_id",
+    "open_client",
+    "pinned_certificate",
+    "prompt",
+    "repeat_until_answered",
+    "running_daemon",
+    "send_and_stream",
+    "stream_turn",
+    "text_of",
+    "wait_for_turn",
+]

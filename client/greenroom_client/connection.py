@@ -1,0 +1,191 @@
+"""JSON-RPC on one WebSocket: requests with their replies, events to whom they belong.
+
+Owns the ids in flight and the table of subscriptions of this connection. It never waits for a consumer, so one slow
+subscription holds up neither a reply nor another subscription. Ends once; reconnecting is `client`'s business.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol, TypeAlias
+
+import anyio
+import attrs
+import orjson
+
+from greenroom_client.contract.models import InitializeReply
+from greenroom_client.errors import ClientError, ConnectionLost, GreenroomError
+from greenroom_client.websocket import WebSocket
+
+Json: TypeAlias = dict[str, Any]
+
+PROTOCOL_VERSION: Final = 1
+PINGS_MISSED_MAX: Final = 2.5
+"""The daemon pings every `pingSeconds`; after so many of them without a byte it is taken for gone."""
+FORGOTTEN_MAX: Final = 4096
+
+
+class EventSink(Protocol):
+    """Takes the events of one subscription, in order, in the reader's step."""
+
+    def take(self, event: Json, size_characters: int) -> None:
+        """One event. Raises `ConnectionLost` when it is not what the contract says."""
+
+    def detach(self) -> None:
+        """The connection ended."""
+
+
+@attrs.define(eq=False)
+class _Pending:
+    """A request on its way; `outcome` is there once `answered` is set."""
+
+    method: str
+    on_result: Callable[[Any], None] | None
+    """Runs in the reader's step, before the next frame is looked at."""
+    answered: anyio.Event = attrs.field(factory=anyio.Event)
+    result: Any = None
+    error: ClientError | None = None
+
+
+class Connection:
+    """One connection, from the handshake to its end."""
+
+    hello: InitializeReply
+    """The reply to `initialize`; there before anybody else sees the connection."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        self._socket = socket
+        self._pending: dict[int, _Pending] = {}
+        self._number = 0
+        self._sinks: dict[int, EventSink] = {}
+        self._forgotten: dict[int, None] = {}
+        self._idle_seconds: float | None = None
+        self.lost: ConnectionLost | None = None
+        self.ended = anyio.Event()
+        """Set when `lost` is there and nobody waits any more."""
+
+    async def initialize(self, client_info: Mapping[str, str]) -> None:
+        """The first request. Raises what `request` raises."""
+        params = {"protocolVersion": PROTOCOL_VERSION, "clientInfo": dict(client_info)}
+        self.hello = await self.request("initialize", params)
+        ping_seconds = float(self.hello["limits"].get("pingSeconds", 0))
+        self._idle_seconds = ping_seconds * PINGS_MISSED_MAX or None
+
+    async def request(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        on_result: Callable[[Any], None] | None = None,
+    ) -> Any:
+        """The result. Raises `GreenroomError`, or `ConnectionLost` when the connection ends before the reply.
+
+        Cancelling forgets the reply; the daemon goes on with what it was asked.
+        """
+        pending = _Pending(method, on_result)
+        number = self._put(method, params)
+        self._pending[number] = pending
+        try:
+            await pending.answered.wait()
+        finally:
+            self._pending.pop(number, None)
+        if pending.error is not None:
+            raise pending.error
+        return pending.result
+
+    def attach(self, subscription_id: int, sink: EventSink) -> None:
+        """From the next frame on, events of this subscription go there."""
+        self._sinks[subscription_id] = sink
+
+    def forget(self, subscription_id: int) -> None:
+        """Nobody wants these events any more; the daemon is told, without waiting for it."""
+        self._sinks.pop(subscription_id, None)
+        if self.lost is not None or subscription_id in self._forgotten:
+            return
+        self._forgotten[subscription_id] = None
+        if len(self._forgotten) > FORGOTTEN_MAX:
+            self._forgotten.pop(next(iter(self._forgotten)))
+        try:
+            self._put("events/unsubscribe", {"subscriptionId": subscription_id})
+        except ConnectionLost:
+            pass  # its subscriptions ended with it
+
+    def end(self, lost: ConnectionLost) -> None:
+        """The connection is over: whoever waits is told, once."""
+        if self.lost is not None:
+            return
+        self.lost = lost
+        pending, self._pending = self._pending, {}
+        for one in pending.values():
+            one.error = lost.again()
+            one.answered.set()
+        sinks, self._sinks = self._sinks, {}
+        for sink in sinks.values():
+            sink.detach()
+        self.ended.set()
+
+    async def read(self) -> None:
+        """Reads until the connection ends."""
+        try:
+            while True:
+                self._take(await self._socket.receive(self._idle_seconds))
+        except ConnectionLost as lost:
+            self.end(lost)
+
+    async def write(self) -> None:
+        """Writes until the connection ends."""
+        try:
+            await self._socket.write_all()
+        except ConnectionLost as lost:
+            self.end(lost)
+
+    # --- frames ---------------------------------------------------------------------------------------------------
+
+    def _put(self, method: str, params: Mapping[str, Any]) -> int:
+        """Raises `GreenroomError` with `request.too_large` for a frame the daemon would close the connection for."""
+        if self.lost is not None:
+            raise self.lost.again()
+        self._number += 1
+        frame = orjson.dumps({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
+        if method != "initialize" and len(frame) > self.hello["limits"]["maxFrameBytes"]:
+            data = {"code": "request.too_large", "delivery": "not_dispatched"}
+            raise GreenroomError(method, "The request is larger than a frame may be.", data)
+        self._socket.put(frame.decode())
+        return self._number
+
+    def _take(self, message: str) -> None:
+        try:
+            frame = orjson.loads(message)
+        except orjson.JSONDecodeError as error:
+            raise ConnectionLost("the daemon sent a frame that is no JSON") from error
+        if not isinstance(frame, dict):
+            raise ConnectionLost("the daemon sent a frame that is no object")
+        if "method" not in frame:
+            self._reply(frame)
+        elif frame["method"] == "event" and isinstance(frame.get("params"), dict):
+            self._event(frame["params"], len(message))
+        # Other notifications may be added within v1.
+
+    def _reply(self, frame: Json) -> None:
+        number = frame.get("id")
+        pending = self._pending.get(number) if isinstance(number, int) else None
+        if pending is None:
+            return  # whoever asked has given up
+        error = frame.get("error")
+        if isinstance(error, dict):
+            data = error.get("data")
+            data = data if isinstance(data, dict) else {}
+            pending.error = GreenroomError(pending.method, str(error.get("message", "")), data)
+        else:
+            pending.result = frame.get("result")
+            if pending.on_result is not None:
+                pending.on_result(pending.result)
+        pending.answered.set()
+
+    def _event(self, event: Json, size_characters: int) -> None:
+        subscription_id = event.get("subscriptionId")
+        if not isinstance(subscription_id, int):
+            raise ConnectionLost("the daemon sent an event of no subscription")
+        sink = self._sinks.get(subscription_id)
+        if sink is not None:
+            sink.take(event, size_characters)
+        else:
+            # Its caller was cancelled before the reply came, or has left.
+            self.forget(subscription_id)

@@ -1,0 +1,1 @@
+"""Generated from contract/ by tools/client_models.py: what travels."""

@@ -1,0 +1,464 @@
+"""One typed call for each method. Generated from contract/greenroom.openrpc.json; do not edit.
+
+A param that is left out, or None, is not sent: the server's default holds.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from greenroom_client.contract.models import (
+    Answer,
+    ClientSubmitId,
+    ConversationsPlacement,
+    DebugSessionReply,
+    HealthReadReply,
+    InitialGoalControl,
+    InteractionListReply,
+    InteractionReply,
+    MessageId,
+    MetricsReadReply,
+    ProjectPlacement,
+    PromptBlock,
+    RequestId,
+    SessionCreateReply,
+    SessionGetReply,
+    SessionId,
+    SessionListReply,
+    SessionMessagesReply,
+    SessionReply,
+    TargetId,
+    TargetListReply,
+    TurnId,
+    TurnListReply,
+    TurnReply,
+    WorkspaceId,
+    WorkspaceListReply,
+    WorktreeIsolation,
+)
+
+READ_METHODS = frozenset(
+    [
+        "events/subscribe",
+        "events/unsubscribe",
+        "events/update",
+        "health/read",
+        "initialize",
+        "interaction/list",
+        "session/get",
+        "session/list",
+        "session/messages",
+        "target/list",
+        "turn/get",
+        "turn/list",
+        "workspace/list",
+    ]
+)
+"""Methods that change nothing: asking again is always safe."""
+
+
+class Methods(ABC):
+    """The methods of the contract as calls; each raises what `request` raises."""
+
+    @abstractmethod
+    async def request(self, method: str, params: Mapping[str, Any]) -> Any:
+        """The result of one request."""
+
+    async def session_create(
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        agent_target_id: TargetId,
+        client_submit_id: ClientSubmitId,
+        agent_session_id: SessionId | None = None,
+        cwd: str | None = None,
+        title: str | None = None,
+        settings: Mapping[str, str | bool] | None = None,
+        isolation: WorktreeIsolation | None = None,
+        rail_placement: ConversationsPlacement | ProjectPlacement | None = None,
+        initial_content: Sequence[PromptBlock] | None = None,
+        initial_goal_control: InitialGoalControl | None = None,
+    ) -> SessionCreateReply:
+        """Create a session, with its first prompt or without.
+
+        client_submit_id: Repeating it with equal params answers with the same session and creates nothing.
+        agent_session_id: A name of the caller's choice; without it the server makes one.
+        cwd: The working directory; without it the session gets one of its own.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        submit.conflict, session.exists, session.deleted, session.quarantined, session.cwd_missing,
+        target.not_found, target.disabled, settings.invalid, capability.unsupported, request.too_large,
+        attachment.unsupported, attachment.not_found, limit.exceeded, store.full, request.invalid,
+        auth.forbidden, protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
+        """
+        result: SessionCreateReply = await self.request(
+            "session/create",
+            _given(
+                workspace_id=workspace_id,
+                agent_target_id=agent_target_id,
+                client_submit_id=client_submit_id,
+                agent_session_id=agent_session_id,
+                cwd=cwd,
+                title=title,
+                settings=settings,
+                isolation=isolation,
+                rail_placement=rail_placement,
+                initial_content=initial_content,
+                initial_goal_control=initial_goal_control,
+            ),
+        )
+        return result
+
+    async def session_get(
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        agent_session_id: SessionId,
+        projection: Literal["full", "summary"] | None = None,
+    ) -> SessionGetReply:
+        """Read a session, its newest turns and its pending interactions.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, request.invalid, auth.forbidden,
+        protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress, internal.
+        """
+        result: SessionGetReply = await self.request(
+            "session/get",
+            _given(workspace_id=workspace_id, agent_session_id=agent_session_id, projection=projection),
+        )
+        return result
+
+    async def session_list(
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        cursor: str | None = None,
+        limit: int | None = None,
+        order: Literal["recent", "created"] | None = None,
+        agent_target_id: TargetId | None = None,
+        active: bool | None = None,
+        pinned: bool | None = None,
+    ) -> SessionListReply:
+        """List the root sessions of a workspace.
+
+        cursor: `nextCursor` of the page before; without it, the first page.
+        order: By the start of the newest turn, or by creation; newest first.
+        active: Only those with an unsettled turn, or only those without.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
+        """
+        result: SessionListReply = await self.request(
+            "session/list",
+            _given(
+                workspace_id=workspace_id,
+                cursor=cursor,
+                limit=limit,
+                order=order,
+                agent_target_id=agent_target_id,
+                active=active,
+                pinned=pinned,
+            ),
+        )
+        return result
+
+    async def session_messages(
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        agent_session_id: SessionId,
+        after_version: int | None = None,
+        before_sequence: int | None = None,
+        message_ids: Sequence[MessageId] | None = None,
+        include_retracted: bool | None = None,
+        limit: int | None = None,
+    ) -> SessionMessagesReply:
+        """Read messages of a session: what changed, a window, or by id.
+
+        include_retracted: Also the messages of turns that were retracted.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, request.invalid, auth.forbidden,
+        protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress, internal.
+        """
+        result: SessionMessagesReply = await self.request(
+            "session/messages",
+            _given(
+                workspace_id=workspace_id,
+                agent_session_id=agent_session_id,
+                after_version=after_version,
+                before_sequence=before_sequence,
+                message_ids=message_ids,
+                include_retracted=include_retracted,
+                limit=limit,
+            ),
+        )
+        return result
+
+    async def session_send(
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        agent_session_id: SessionId,
+        client_submit_id: ClientSubmitId,
+        content: Sequence[PromptBlock],
+        display_prompt: str | None = None,
+    ) -> TurnReply:
+        """Start a turn with a prompt.
+
+        display_prompt: What clients show in place of the content.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, store.full, capability.unsupported,
+        session.busy, session.not_resumable, submit.conflict, request.too_large, attachment.unsupported,
+        attachment.not_found, request.invalid, auth.forbidden, protocol.uninitialized, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
+        """
+        result: TurnReply = await self.request(
+            "session/send",
+            _given(
+                workspace_id=workspace_id,
+                agent_session_id=agent_session_id,
+                client_submit_id=client_submit_id,
+                content=content,
+                display_prompt=display_prompt,
+            ),
+        )
+        return result
+
+    async def session_close(self, *, workspace_id: WorkspaceId, agent_session_id: SessionId) -> SessionReply:
+        """End the session's runtime; a running turn first.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, store.full, capability.unsupported,
+        provider.timeout, request.invalid, auth.forbidden, protocol.uninitialized, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
+        """
+        result: SessionReply = await self.request(
+            "session/close", _given(workspace_id=workspace_id, agent_session_id=agent_session_id)
+        )
+        return result
+
+    async def session_resume(
+        self, *, workspace_id: WorkspaceId, agent_session_id: SessionId, mode: Literal["fresh"] | None = None
+    ) -> SessionReply:
+        """Make the session live now.
+
+        mode: `fresh` starts an empty conversation where the provider lost the old one.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, session.not_resumable, session.cwd_missing,
+        target.not_found, target.disabled, capability.unsupported, provider.unavailable,
+        provider.auth_required, provider.rejected, provider.timeout, provider.lost, provider.protocol,
+        limit.exceeded, store.full, request.invalid, auth.forbidden, protocol.uninitialized, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
+        """
+        result: SessionReply = await self.request(
+            "session/resume", _given(workspace_id=workspace_id, agent_session_id=agent_session_id, mode=mode)
+        )
+        return result
+
+    async def turn_get(
+        self, *, workspace_id: WorkspaceId, agent_session_id: SessionId, turn_id: TurnId
+    ) -> TurnReply:
+        """Read one turn.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, turn.not_found, request.invalid,
+        auth.forbidden, protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
+        """
+        result: TurnReply = await self.request(
+            "turn/get", _given(workspace_id=workspace_id, agent_session_id=agent_session_id, turn_id=turn_id)
+        )
+        return result
+
+    async def turn_list(
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        agent_session_id: SessionId,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> TurnListReply:
+        """List the turns of a session, newest first.
+
+        cursor: `nextCursor` of the page before; without it, the first page.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, request.invalid, auth.forbidden,
+        protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress, internal.
+        """
+        result: TurnListReply = await self.request(
+            "turn/list",
+            _given(workspace_id=workspace_id, agent_session_id=agent_session_id, cursor=cursor, limit=limit),
+        )
+        return result
+
+    async def turn_guide(
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        agent_session_id: SessionId,
+        turn_id: TurnId,
+        client_submit_id: ClientSubmitId,
+        content: Sequence[PromptBlock],
+    ) -> TurnReply:
+        """Say more within exactly this turn.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, store.full, capability.unsupported,
+        turn.not_found, turn.settled, turn.mismatch, submit.conflict, submit.delivery_unknown,
+        provider.rejected, request.too_large, attachment.unsupported, attachment.not_found, request.invalid,
+        auth.forbidden, protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
+        """
+        result: TurnReply = await self.request(
+            "turn/guide",
+            _given(
+                workspace_id=workspace_id,
+                agent_session_id=agent_session_id,
+                turn_id=turn_id,
+                client_submit_id=client_submit_id,
+                content=content,
+            ),
+        )
+        return result
+
+    async def turn_cancel(
+        self, *, workspace_id: WorkspaceId, agent_session_id: SessionId, turn_id: TurnId
+    ) -> TurnReply:
+        """Stop exactly this turn.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, turn.not_found, capability.unsupported,
+        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
+        """
+        result: TurnReply = await self.request(
+            "turn/cancel",
+            _given(workspace_id=workspace_id, agent_session_id=agent_session_id, turn_id=turn_id),
+        )
+        return result
+
+    async def interaction_respond(
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        agent_session_id: SessionId,
+        turn_id: TurnId,
+        request_id: RequestId,
+        answer: Answer,
+    ) -> InteractionReply:
+        """Answer a pending interaction.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, turn.not_found, interaction.not_found,
+        interaction.not_pending, interaction.unsupported_answer, provider.rejected, provider.timeout,
+        provider.lost, store.full, request.invalid, auth.forbidden, protocol.uninitialized, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
+        """
+        result: InteractionReply = await self.request(
+            "interaction/respond",
+            _given(
+                workspace_id=workspace_id,
+                agent_session_id=agent_session_id,
+                turn_id=turn_id,
+                request_id=request_id,
+                answer=answer,
+            ),
+        )
+        return result
+
+    async def interaction_list(
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        cursor: str | None = None,
+        limit: int | None = None,
+        status: Literal["pending", "answered", "superseded"] | None = None,
+    ) -> InteractionListReply:
+        """List the interactions of a workspace.
+
+        cursor: `nextCursor` of the page before; without it, the first page.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
+        """
+        result: InteractionListReply = await self.request(
+            "interaction/list", _given(workspace_id=workspace_id, cursor=cursor, limit=limit, status=status)
+        )
+        return result
+
+    async def health_read(self) -> HealthReadReply:
+        """Read how the service is.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
+        """
+        result: HealthReadReply = await self.request("health/read", _given())
+        return result
+
+    async def metrics_read(self) -> MetricsReadReply:
+        """Read the figures of the service.
+
+        Needs a token of scope `admin`. Raises `GreenroomError` with one of:
+        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
+        """
+        result: MetricsReadReply = await self.request("metrics/read", _given())
+        return result
+
+    async def debug_session(
+        self, *, workspace_id: WorkspaceId, agent_session_id: SessionId
+    ) -> DebugSessionReply:
+        """Look into one session.
+
+        Needs a token of scope `admin`. Raises `GreenroomError` with one of:
+        session.not_found, request.invalid, auth.forbidden, protocol.uninitialized, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
+        """
+        result: DebugSessionReply = await self.request(
+            "debug/session", _given(workspace_id=workspace_id, agent_session_id=agent_session_id)
+        )
+        return result
+
+    async def target_list(self, *, cursor: str | None = None, limit: int | None = None) -> TargetListReply:
+        """List the agents that can be talked to.
+
+        cursor: `nextCursor` of the page before; without it, the first page.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
+        """
+        result: TargetListReply = await self.request("target/list", _given(cursor=cursor, limit=limit))
+        return result
+
+    async def workspace_list(
+        self, *, cursor: str | None = None, limit: int | None = None
+    ) -> WorkspaceListReply:
+        """List the workspaces that hold sessions.
+
+        cursor: `nextCursor` of the page before; without it, the first page.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
+        """
+        result: WorkspaceListReply = await self.request("workspace/list", _given(cursor=cursor, limit=limit))
+        return result
+
+
+def _given(**params: Any) -> dict[str, Any]:
+    """The params that were given, by their names on the wire."""
+    return {_wire_name(name): value for name, value in params.items() if value is not None}
+
+
+def _wire_name(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
