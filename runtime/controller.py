@@ -207,6 +207,7 @@ class Controller:
             identifiers=ports.identifiers,
             policy=session_policy(self._limits, self._ports.unanswered),
             target_refusal=self.targets.refusal_for,
+            target_settings=self.targets.settings_of,
             count=self.count,
         )
         return SessionCells(

@@ -28,6 +28,7 @@ def session_policy(limits: Limits, unanswered: InteractionTimeout) -> Policy:
         cancel_grace_seconds=limits.cancel_grace_seconds,
         respond_timeout_seconds=limits.respond_timeout_seconds,
         guide_timeout_seconds=limits.guide_timeout_seconds,
+        settings_timeout_seconds=limits.settings_timeout_seconds,
         idle_release_seconds=limits.idle_release_seconds,
         message_update_interval_ms=limits.message_update_interval_ms,
         interaction_timeout_seconds=unanswered.seconds,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
+from runtime.lifecycle.settings import KnownSettings, fits
 from runtime.providers import failures
 from runtime.providers.examiner import ProgramExaminer
 from runtime.providers.launch import LaunchSpecification
@@ -24,6 +25,9 @@ from store.canonical.identifiers import TargetId
 from store.canonical.session import Session
 
 DEDICATED_PROCESS = "dedicatedProcess"
+_OWN_SETTINGS = (SettingDescription(DEDICATED_PROCESS, "launch", default=False, is_truth=True),)
+"""The settings that say how sessions of any target are hosted."""
+_NO_SETTINGS: KnownSettings = {}
 
 
 @attrs.frozen
@@ -36,6 +40,8 @@ class TargetDefinition:
     command: tuple[str, ...] = attrs.field(repr=False)
     environment: Mapping[str, str] = attrs.field(repr=False)
     enabled: bool = True
+    settings: tuple[SettingDescription, ...] | None = None
+    """The settings its sessions know, where they are known better than its provider family can declare them."""
 
     @property
     def program(self) -> Program:
@@ -57,6 +63,7 @@ class TargetCatalogue:
         self._registry = registry
         self._program_found = program_found
         self._examiner = examiner
+        self._settings = {one.target_id: self._declared(one) for one in definitions}
 
     def definition(self, target_id: TargetId) -> TargetDefinition:
         """A configured target; asked only after `refusal_for` had nothing against it."""
@@ -84,15 +91,13 @@ class TargetCatalogue:
 
     def check_settings(self, target_id: TargetId, settings: Settings) -> Refusal | None:
         """Unknown keys and values of the wrong kind are refused before anything is stored."""
-        known = {setting.key: setting for setting in self._settings(self._definitions[target_id])}
-        for key, value in settings.items():
-            setting = known.get(key)
-            fits = setting is not None and isinstance(value, bool) == (key == DEDICATED_PROCESS)
-            if setting is not None and setting.values is not None:
-                fits = fits and any(value == offered.value for offered in setting.values)
-            if not fits:
-                return Refusal("settings.invalid", details={"key": key})
-        return None
+        known = self.settings_of(target_id)
+        wrong = next((key for key, value in settings.items() if not fits(known.get(key), value)), None)
+        return Refusal("settings.invalid", details={"key": wrong}) if wrong is not None else None
+
+    def settings_of(self, target_id: TargetId) -> KnownSettings:
+        """The settings that sessions of this target know; none for a target that is not there."""
+        return self._settings.get(target_id, _NO_SETTINGS)
 
     def listing(self) -> tuple[Target, ...]:
         """What `target/list` shows."""
@@ -122,13 +127,15 @@ class TargetCatalogue:
             ),
             auth="unknown",
             capabilities=capabilities,
-            settings=self._settings(definition),
+            settings=tuple(map(_shown_setting, self.settings_of(definition.target_id).values())),
         )
 
-    def _settings(self, definition: TargetDefinition) -> tuple[TargetSetting, ...]:
-        own = TargetSetting(DEDICATED_PROCESS, values=None, default=False, change="launch")
+    def _declared(self, definition: TargetDefinition) -> KnownSettings:
         family = self.family_of(definition.target_id)
-        return (*map(_declared, family.settings), own) if family is not None else (own,)
+        declared = definition.settings
+        if declared is None:
+            declared = family.settings if family is not None else ()
+        return {setting.key: setting for setting in (*declared, *_OWN_SETTINGS)}
 
 
 @attrs.frozen
@@ -170,7 +177,7 @@ class TargetConnections:
         return reference
 
 
-def _declared(setting: SettingDescription) -> TargetSetting:
+def _shown_setting(setting: SettingDescription) -> TargetSetting:
     values = None
     if setting.choices is not None:
         values = tuple(

@@ -23,6 +23,7 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle.link import Link
 from runtime.lifecycle.live_tail import Delta
 from runtime.lifecycle.session import decide
+from runtime.lifecycle.settings import KnownSettings
 from runtime.lifecycle.state import Context, Policy, SessionState, loaded_state
 from runtime.ports import IdentifierSource, WallClock
 from runtime.refusal import Refusal
@@ -73,6 +74,7 @@ class SessionServices:
     identifiers: IdentifierSource
     policy: Policy
     target_refusal: Callable[[TargetId], Refusal | None]
+    target_settings: Callable[[TargetId], KnownSettings]
     count: Callable[[str], None]
 
 
@@ -91,6 +93,8 @@ class SessionResources:
     link: SessionLink
     timers: SessionTimers
     glimpse: Glimpse = attrs.field(factory=Glimpse)
+    waiting: list[ReplySink] = attrs.field(factory=list)
+    """Callers whose commands were decided and have no answer yet: told of a crash, which forgets their commands."""
 
 
 SessionCell: TypeAlias = Cell[i.SessionInput, SessionResources]
@@ -169,6 +173,7 @@ class SessionActor:
             new_id=self._services.identifiers.new_id,
             policy=self._services.policy,
             target_refusal=self._services.target_refusal(state.session.agent_target_id),
+            known_settings=self._services.target_settings(state.session.agent_target_id),
         )
         try:
             known = self._lookup.enrich(message, state)
@@ -199,6 +204,8 @@ class SessionActor:
             self._lookup.forget()
             for fact in not_kept:
                 self.receive(fact)
+        if self._state is not None:
+            self._cell.extra.waiting[:] = map(_sink, self._state.waiting_replies)
 
     def may_passivate(self) -> bool:
         """Without a runtime, a turn, or a timer there is nothing that the store does not know."""

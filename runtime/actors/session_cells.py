@@ -69,7 +69,7 @@ class SessionCells:
             quarantine_factory=lambda cell: SessionActor(cell, self._services, quarantined=True),
             hooks=CellHooks(
                 on_discarded=_answer_discarded,
-                on_crash=partial(_crashed, key),
+                on_crash=partial(_crashed, resources),
                 on_quarantine=partial(_quarantined, key),
             ),
             policy=self._policy,
@@ -119,7 +119,12 @@ def _is_fault(error: Exception) -> bool:
     return not isinstance(error, StoreUnavailable)
 
 
-def _crashed(key: SessionKey, error: Exception) -> None:
+def _crashed(resources: SessionResources, error: Exception) -> None:
+    key = resources.key
+    for reply in resources.waiting:
+        # Its command was decided, and may have reached the provider: what came of it is told by a read.
+        reply.refuse(attrs.evolve(_refusal(error), delivery="unknown"))
+    resources.waiting.clear()
     if not _is_fault(error):
         log.warning("a session starts again from what is stored", session=str(key), reason=str(error))
         return

@@ -40,7 +40,12 @@ CLOSE_POLICY_VIOLATION = 1008
 FEATURES = ("replay", "deltas", "interactions")
 
 # Reads on the same session wait for these; the others answer later than their effect is durable.
-SEEN_BY_READS = frozenset({"session/create", "session/send", "turn/cancel"})
+SEEN_BY_READS = frozenset(
+    {
+        *("session/create", "session/send", "turn/cancel"),
+        *("session/rename", "session/pin", "session/updateSettings"),
+    }
+)
 
 
 @attrs.define(eq=False)

@@ -11,6 +11,7 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle import interaction as interactions
 from runtime.lifecycle import settlement, transcript
 from runtime.lifecycle import turn as turns
+from runtime.lifecycle.admission import child_refusal, edit_refusal
 from runtime.lifecycle.state import InteractionKey, Step
 from runtime.providers.port import AnswerInteraction
 from runtime.refusal import Refusal
@@ -84,11 +85,10 @@ def respond(step: Step, command: i.Respond) -> None:
 def resume(step: Step, command: i.ResumeSession) -> None:
     """Make the session live now; `fresh` gives up a conversation that is gone, explicitly (RT-042, FC-07)."""
     state = step.state
-    if state.stopping:
-        step.do(fx.Refuse(command.reply, Refusal("shutdown.in_progress")))
-        return
-    if step.context.target_refusal is not None:
-        step.do(fx.Refuse(command.reply, step.context.target_refusal))
+    stopping = Refusal("shutdown.in_progress") if state.stopping else None
+    refusal = child_refusal(step) or stopping or step.context.target_refusal
+    if refusal is not None:
+        step.do(fx.Refuse(command.reply, refusal))
         return
     if state.quarantined:
         step.change(quarantined=False)
@@ -108,6 +108,10 @@ def resume(step: Step, command: i.ResumeSession) -> None:
 
 def close(step: Step, command: i.CloseSession) -> None:
     """End a running turn first, then the runtime; idempotent, and no delete (FC-59). A start under way is given up."""
+    refusal = child_refusal(step)
+    if refusal is not None:
+        step.do(fx.Refuse(command.reply, refusal))
+        return
     settlement.refuse_resumers(step, Refusal("provider.lost"))
     step.change(closers=(*step.state.closers, command.reply))
     if step.state.turn is not None:
@@ -127,12 +131,9 @@ def _repeat(step: Step, command: i.SendPrompt, equal: bool) -> None:
 
 def _send_refusal(step: Step) -> Refusal | None:
     state = step.state
-    if state.session.deleted_at is not None:
-        return Refusal("session.deleted")
-    if state.stopping:
-        return Refusal("shutdown.in_progress")
-    if state.quarantined:
-        return Refusal("session.quarantined")
+    closed = edit_refusal(step)
+    if closed is not None:
+        return closed
     if state.turn is not None:
         return Refusal("session.busy", details={"turnId": state.turn.turn_id})
     if state.link.phase != "open" and settlement.conversation_is_gone(state.session):

@@ -6,14 +6,22 @@ that decides what follows from the state as it then stands.
 
 from typing import assert_never
 
-from runtime.lifecycle import commands, guidance, provider_events, settlement, transcript
+from runtime.lifecycle import (
+    commands,
+    guidance,
+    provider_events,
+    settings,
+    settings_lane,
+    settlement,
+    transcript,
+)
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle import interaction as interactions
 from runtime.lifecycle import turn as turns
 from runtime.lifecycle.state import Step, survives_release
 from runtime.lifecycle.turn import Settlement
-from runtime.providers.port import CancelTurn, CloseThread, OpenThread, PromptBlock, StartTurn
+from runtime.providers.port import CancelTurn, CloseThread, PromptBlock, StartTurn
 from runtime.refusal import Refusal
 from store.canonical.common import TurnError
 from store.canonical.message import ResourceLinkBlock, TextBlock
@@ -21,6 +29,7 @@ from store.canonical.message import ResourceLinkBlock, TextBlock
 
 def advance(step: Step) -> None:
     """Do what the state now calls for: connect, dispatch, release, answer those who wait."""
+    settings_lane.advance(step)
     state = step.state
     wants_runtime = (state.turn is not None and state.turn.delivery == "not_dispatched") or bool(
         state.resumers
@@ -47,8 +56,7 @@ def acquired(step: Step, fact: i.ConnectionAcquired) -> None:
     if state.turn is not None and state.turn.delivery == "not_dispatched":
         step.set_turn(turns.queued_until(state.turn, step.now_ms))
     session = state.session
-    command = OpenThread(state.scope, session.cwd, session.settings, session.provider_session_id)
-    step.do(fx.TellConnection(opening.generation, command))
+    provider_events.open_thread(step, session.provider_session_id)
 
 
 def unavailable(step: Step, fact: i.ConnectionUnavailable) -> None:
@@ -92,6 +100,9 @@ def timer_fired(step: Step, timer: i.Timer) -> None:
         case "interaction":
             if timer.turn_id is not None and timer.request_id is not None:
                 commands.answer_for_nobody(step, (timer.turn_id, timer.request_id))
+        case "settings":
+            if timer.update_id is not None:
+                settings_lane.timed_out(step, timer.update_id)
         case "idle":
             if timer.generation == step.state.link.generation:
                 release_if_idle(step)
@@ -111,6 +122,7 @@ def shutdown(step: Step) -> None:
     step.change(stopping=True)
     _interrupt(step, Settlement("interrupted"))
     settlement.refuse_resumers(step, Refusal("shutdown.in_progress"))
+    settings_lane.refuse_all(step, Refusal("shutdown.in_progress"))
     if step.state.link.phase != "absent":
         settlement.release(step)
 
@@ -122,6 +134,7 @@ def quarantine(step: Step) -> None:
         "internal", "the session was set aside after repeated faults; resume it to go on", "runtime"
     )
     _interrupt(step, Settlement("failed", error=error))
+    settings_lane.refuse_all(step, Refusal("session.quarantined"))
     settlement.force(step, "the session is quarantined")
     step.observe_runtime()
 
@@ -134,7 +147,8 @@ def _use(step: Step) -> None:
         step.change(resumers=())
     turn = state.turn
     if turn is not None:
-        if turn.delivery == "not_dispatched":
+        # A prompt runs under the settings that were asked for before it, or their refusal is known (EN-021).
+        if turn.delivery == "not_dispatched" and not state.settings_lane:
             _dispatch(step)
     elif state.closers:
         step.do(fx.TellConnection(state.link.generation, CloseThread(state.scope)))
@@ -163,7 +177,9 @@ def _dispatch(step: Step) -> None:
     prompt: tuple[PromptBlock, ...] = content
     step.do(fx.NewUnit())
     step.set_turn(turns.dispatching(state.turn))
-    step.do(fx.TellConnection(state.link.generation, StartTurn(state.scope, state.turn.turn_id, prompt)))
+    wanted = settings.chosen(state.session)
+    command = StartTurn(state.scope, state.turn.turn_id, prompt, wanted)
+    step.do(fx.TellConnection(state.link.generation, command))
     step.change(prompt=None)
 
 

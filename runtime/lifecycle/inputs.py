@@ -4,13 +4,14 @@ Commands carry a `reply` sink of their caller, opaque here. What a command needs
 machine's own state is looked up by the actor before the decision and travels in the command (`known`, `stored`).
 """
 
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 import attrs
 
 from runtime.providers.normalized import ProviderEvent, merge_events
 from store.canonical.claim import SubmitClaim
-from store.canonical.common import TurnError
+from store.canonical.common import SettingValue, TurnError
 from store.canonical.identifiers import ClientSubmitId, MessageId, RequestId, TurnId
 from store.canonical.interaction import Answer, Interaction
 from store.canonical.message import ContentBlock
@@ -115,6 +116,30 @@ class CloseSession:
 
 
 @attrs.frozen
+class RenameSession:
+    """Give the Session a title of the user's; an empty one takes it away."""
+
+    reply: ReplyTo
+    title: str
+
+
+@attrs.frozen
+class PinSession:
+    """Keep the Session at the top of lists, or no longer."""
+
+    reply: ReplyTo
+    pinned: bool
+
+
+@attrs.frozen
+class UpdateSettings:
+    """Merge these into the Session's settings; null unsets."""
+
+    reply: ReplyTo
+    settings: Mapping[str, SettingValue | None]
+
+
+@attrs.frozen
 class ReleaseIfIdle:
     """The pool needs room, or the session has been idle long enough; refused when anything is going on."""
 
@@ -179,11 +204,12 @@ class Reloaded:
 class Timer:
     """Names a timer; the ids in it make a late firing recognisable."""
 
-    kind: Literal["cancel_grace", "respond", "message_update", "idle", "interaction", "guide"]
+    kind: Literal["cancel_grace", "respond", "message_update", "idle", "interaction", "guide", "settings"]
     turn_id: TurnId | None = None
     request_id: RequestId | None = None
     submit_id: ClientSubmitId | None = None
     message_id: MessageId | None = None
+    update_id: str | None = None
     generation: int = 0
 
 
@@ -195,7 +221,16 @@ class TimerFired:
 
 
 Command: TypeAlias = (
-    CreateSession | SendPrompt | RequestCancel | RequestGuide | Respond | ResumeSession | CloseSession
+    CreateSession
+    | SendPrompt
+    | RequestCancel
+    | RequestGuide
+    | Respond
+    | ResumeSession
+    | CloseSession
+    | RenameSession
+    | PinSession
+    | UpdateSettings
 )
 Fact: TypeAlias = (
     FromProvider

@@ -7,7 +7,7 @@ from typing import assert_never
 
 import attrs
 
-from runtime.lifecycle import commands, guidance, settlement, transcript
+from runtime.lifecycle import commands, guidance, labels, settings, settings_lane, settlement, transcript
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle import interaction as interactions
@@ -47,7 +47,13 @@ def from_provider(step: Step, given: i.FromProvider) -> None:
         case n.UsageReported():
             step.change(session=attrs.evolve(step.state.session, usage=event.usage))
         case n.TitleReported():
-            _title(step, event.title)
+            labels.provider_title(step, event.title)
+        case n.SettingsReported():
+            settings_lane.reported(step, event)
+        case n.SettingsApplied():
+            settings_lane.applied(step, event)
+        case n.SettingsRefused():
+            settings_lane.refused(step, event)
         case n.ConnectionLost():
             _connection_lost(step, event.error)
         case n.GuideAccepted() | n.GuideRefused():
@@ -61,7 +67,17 @@ def from_provider(step: Step, given: i.FromProvider) -> None:
 def start_failed(step: Step, error: TurnError) -> None:
     """Whoever needed the runtime is told why there is none; a turn that was never dispatched failed with it."""
     settlement.refuse_resumers(step, Refusal(error.code, retry_after_ms=error.retry_after_ms))
+    if step.state.link.phase in ("acquiring", "opening"):
+        settings_lane.start_failed(step, error)
     settlement.settle(step, Settlement("failed", error=error))
+
+
+def open_thread(step: Step, provider_session_id: str | None) -> None:
+    """Ask for our conversation, with what was chosen for it; until it is open, that is what it is taken to hold."""
+    session = step.state.session
+    step.change(held=session.settings)
+    command = OpenThread(step.state.scope, session.cwd, settings.chosen(session), provider_session_id)
+    step.do(fx.TellConnection(step.state.link.generation, command))
 
 
 def _of_turn(step: Step, event: n.TurnEvent) -> None:
@@ -154,6 +170,7 @@ def _thread_opened(step: Step, event: n.ThreadOpened) -> None:
             resumability="resumable" if event.resumed else session.resumability,
         )
     )
+    settings_lane.opened(step, event.settings)
 
 
 def _thread_open_failed(step: Step, event: n.ThreadOpenFailed) -> None:
@@ -164,11 +181,7 @@ def _thread_open_failed(step: Step, event: n.ThreadOpenFailed) -> None:
         step.set_session(fresh)
         turn_id = step.state.turn.turn_id if step.state.turn else None
         transcript.add_notice(step, turn_id, "session.fresh_conversation", "info", commands.FRESH_TEXT)
-        step.do(
-            fx.TellConnection(
-                step.state.link.generation, OpenThread(step.state.scope, fresh.cwd, fresh.settings, None)
-            )
-        )
+        open_thread(step, None)
         return
     error = event.error
     if event.not_resumable:
@@ -180,8 +193,8 @@ def _thread_open_failed(step: Step, event: n.ThreadOpenFailed) -> None:
 
 def _connection_lost(step: Step, error: TurnError) -> None:
     """The process is gone: everything on it ends, typed; the next prompt starts a new one (FC-10, FC-11)."""
-    settlement.gone(step)
     start_failed(step, error)
+    settlement.gone(step)
 
 
 def _rejected(step: Step, turn: Turn, event: n.TurnRejected) -> None:
@@ -265,9 +278,3 @@ def _answer_resolved(
     for reply in step.state.responders.get(key, ()):
         step.do(fx.ReplyInteraction(reply, resolved))
     settlement.forget_responders(step, key)
-
-
-def _title(step: Step, title: str) -> None:
-    session = step.state.session
-    if not step.state.title_locked and session.title_source != "user" and title and title != session.title:
-        step.set_session(attrs.evolve(session, title=title, title_source="provider"))

@@ -5,7 +5,7 @@ Owns the decision what happens next (`advance`); it performs nothing, and knows 
 
 from typing import assert_never
 
-from runtime.lifecycle import commands, facts, guidance, provider_events
+from runtime.lifecycle import commands, facts, guidance, labels, provider_events, settings_lane
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle.effects import Effect
 from runtime.lifecycle.state import Context, SessionState, Step
@@ -35,6 +35,12 @@ def decide(
             commands.resume(step, given)
         case i.CloseSession():
             commands.close(step, given)
+        case i.RenameSession():
+            labels.rename(step, given)
+        case i.PinSession():
+            labels.pin(step, given)
+        case i.UpdateSettings():
+            settings_lane.update(step, given)
         case i.ReleaseIfIdle():
             facts.release_if_idle(step)
         case i.ConnectionAcquired():

@@ -7,7 +7,7 @@ them, so that no client sees a settled turn with something still open (`contract
 import attrs
 
 from runtime.lifecycle import effects as fx
-from runtime.lifecycle import guidance, transcript
+from runtime.lifecycle import guidance, settings_lane, transcript
 from runtime.lifecycle import interaction as interactions
 from runtime.lifecycle import turn as turns
 from runtime.lifecycle.inputs import Timer
@@ -112,6 +112,7 @@ def release(step: Step) -> None:
     closing = step.state.link.after("release")
     if closing is not None:
         guidance.give_up(step)
+        settings_lane.link_lost(step)
         step.set_link(closing)
         step.do(fx.ReleaseConnection(closing.generation))
 
@@ -131,6 +132,7 @@ def gone(step: Step) -> None:
     if absent is None:
         return
     guidance.give_up(step)
+    settings_lane.link_lost(step)
     step.set_link(absent)
     session = step.state.session
     if conversation_is_gone(session) and session.resumability != "not_resumable":

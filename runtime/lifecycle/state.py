@@ -12,9 +12,11 @@ import attrs
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle.inputs import Prompt, ReplyTo, Submission, Timer
 from runtime.lifecycle.link import RUNTIME_STATES, Link
+from runtime.lifecycle.settings import KnownSettings
 from runtime.providers.port import Scope
 from runtime.refusal import Refusal
 from store.canonical.change import LoadedSession
+from store.canonical.common import Settings, SettingValue
 from store.canonical.identifiers import CallId, ClientSubmitId, RequestId, TurnId
 from store.canonical.interaction import Interaction
 from store.canonical.message import Message
@@ -34,6 +36,7 @@ class Policy:
     guide_timeout_seconds: float = 15.0
     open_guides_max: int = 16
     """Guidance of one session that its provider has not answered yet; more is overloaded."""
+    settings_timeout_seconds: float = 15.0
     idle_release_seconds: float = 1800.0
     message_update_interval_ms: int = 100
     max_output_bytes: int = 768 * 1024
@@ -50,6 +53,8 @@ class Context:
     new_id: Callable[[], str]
     policy: Policy = attrs.field(factory=Policy)
     target_refusal: Refusal | None = None
+    known_settings: KnownSettings = attrs.field(factory=dict)
+    """What the session's target declares."""
 
 
 @attrs.frozen
@@ -75,6 +80,16 @@ class OpenGuide:
 
 
 @attrs.frozen
+class SettingsChange:
+    """A change of settings that has no answer yet. `asked` is the part the provider was asked to take at once."""
+
+    update_id: str
+    reply: ReplyTo
+    settings: Mapping[str, SettingValue | None]
+    asked: Mapping[str, SettingValue | None] | None = None
+
+
+@attrs.frozen
 class SessionState:
     """A Session with everything unfinished about it. `turn` is the unsettled turn, if there is one."""
 
@@ -97,6 +112,10 @@ class SessionState:
     closers: tuple[ReplyTo, ...] = ()
     """Who waits for the close to be done; not empty means that the session is closing."""
     resumers: tuple[ReplyTo, ...] = ()
+    settings_lane: tuple[SettingsChange, ...] = ()
+    """Changes of settings in the order they came; a prompt waits for those before it."""
+    held: Settings = attrs.field(factory=dict)
+    """What the conversation on the present link is known to hold: told by the provider, or asked as it opened."""
     link: Link = attrs.field(factory=Link)
     title_locked: bool = False
     """A user's title, or any title that was stored before this runtime began (RT-047, RT-050)."""
@@ -120,8 +139,22 @@ class SessionState:
             and not any(guide.replies for guide in self.guides.values())
             and not self.closers
             and not self.resumers
+            and not self.settings_lane
             and self.link.phase in ("absent", "open")
         )
+
+    @property
+    def launched(self) -> bool:
+        """Whether what counts at launch alone has counted: there is a runtime, or a conversation was begun in one."""
+        return self.link.phase != "absent" or self.session.provider_session_id is not None
+
+    @property
+    def waiting_replies(self) -> tuple[ReplyTo, ...]:
+        """Everybody whose answer depends on this state: a crash of the actor's code must not forget them."""
+        responders = (reply for replies in self.responders.values() for reply in replies)
+        guides = (reply for guide in self.guides.values() for reply in guide.replies)
+        changers = (change.reply for change in self.settings_lane)
+        return (*self.closers, *self.resumers, *responders, *guides, *changers)
 
 
 def survives_release(state: SessionState) -> bool:

@@ -229,6 +229,34 @@ class UsageReported:
 
 
 @attrs.frozen
+class SettingsReported:
+    """What the conversation holds now, by the keys used outside: all settings that the provider tells of."""
+
+    settings: Settings
+
+
+@attrs.frozen
+class SettingsApplied:
+    """The change of this id took effect; `settings` is what holds now, as in SettingsReported."""
+
+    update_id: str
+    settings: Settings
+
+
+@attrs.frozen
+class SettingsRefused:
+    """The change of this id has no effect: the provider does not take `key`, or could not be asked.
+
+    `settings` is what holds now; null when it did not change.
+    """
+
+    update_id: str
+    error: TurnError
+    key: str | None = None
+    settings: Settings | None = None
+
+
+@attrs.frozen
 class TitleReported:
     """The provider's idea of a title; a user's title is never overwritten by it (RT-047)."""
 
@@ -271,6 +299,9 @@ ProviderEvent: TypeAlias = (
     | ThreadOpenFailed
     | UsageReported
     | TitleReported
+    | SettingsReported
+    | SettingsApplied
+    | SettingsRefused
     | ConnectionLost
 )
 

@@ -5,14 +5,14 @@ connection (`runtime.providers.connection`) feeds it bytes and commands and perf
 chosen by declared capability and attested version, never by a provider's name outside its own folder (PR-002).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 import attrs
 
 from runtime.providers.normalized import ProviderEvent
 from runtime.providers.programs import ProgramExamination, ProgramReport
-from store.canonical.common import Settings, TurnError
+from store.canonical.common import Settings, SettingValue, TurnError
 from store.canonical.identifiers import RequestId, TurnId
 from store.canonical.interaction import Answer
 from store.canonical.message import ResourceLinkBlock, TextBlock
@@ -46,7 +46,10 @@ PromptBlock: TypeAlias = TextBlock | ResourceLinkBlock | ImageData
 
 @attrs.frozen
 class OpenThread:
-    """Start a conversation, or resume `provider_session_id`. Answered by ThreadOpened or ThreadOpenFailed."""
+    """Start a conversation, or resume `provider_session_id`. Answered by ThreadOpened or ThreadOpenFailed.
+
+    `settings` is what was chosen for the session: the agent takes each of them, or the conversation does not open.
+    """
 
     scope: Scope
     cwd: str
@@ -61,6 +64,21 @@ class StartTurn:
     scope: Scope
     turn_id: TurnId
     content: tuple[PromptBlock, ...]
+    settings: Settings | None = None
+    """All that was chosen for the session: what differs from what holds is changed first, and what is no longer chosen
+    is the agent's own again, where that can be said. Null leaves everything as it is."""
+
+
+@attrs.frozen
+class ApplySettings:
+    """Change settings of the open conversation now, all of them or none; null goes back to the agent's own choice.
+
+    Answered by SettingsApplied or SettingsRefused, once, by `update_id`.
+    """
+
+    scope: Scope
+    update_id: str
+    settings: Mapping[str, SettingValue | None]
 
 
 @attrs.frozen
@@ -115,7 +133,14 @@ class CloseThread:
 
 
 ConnectionCommand: TypeAlias = (
-    OpenThread | StartTurn | CancelTurn | AnswerInteraction | GuideTurn | ReconcileTurn | CloseThread
+    OpenThread
+    | StartTurn
+    | ApplySettings
+    | CancelTurn
+    | AnswerInteraction
+    | GuideTurn
+    | ReconcileTurn
+    | CloseThread
 )
 
 
@@ -236,8 +261,10 @@ class SettingDescription:
     change: Literal["launch", "next_turn", "now"]
     choices: tuple[SettingChoice, ...] | None = None
     """All values it may have; null when any text will do."""
-    default: str | None = None
+    default: SettingValue | None = None
     """What holds for a session that did not choose; null when the provider decides."""
+    is_truth: bool = False
+    """Its value is true or false, no text."""
 
 
 class ProviderDescriptor(Protocol):

@@ -6,12 +6,29 @@ from collections.abc import Mapping
 
 from runtime.config import Configuration
 from runtime.providers.demo import demo_command
+from runtime.providers.demo.options import MODELS, MODES
+from runtime.providers.port import SettingChoice, SettingDescription
 from runtime.targets import TargetDefinition
 from store.canonical.identifiers import TargetId
 from supervisor.process_guard import provider_environment
 
 DEMO_TARGET = "demo"
 DEMO_STATE_FOLDER = "demo-agent"
+DEMO_SETTINGS = (
+    SettingDescription(
+        "model", "next_turn", tuple(SettingChoice(model, model) for model in MODELS), default=MODELS[0]
+    ),
+    SettingDescription(
+        "mode",
+        "now",
+        (
+            SettingChoice(MODES[0], "Ask before anything is changed", "asks"),
+            SettingChoice(MODES[1], "Change files without asking", "edits"),
+        ),
+        default=MODES[0],
+    ),
+)
+"""The built-in agent's settings, as `target/list` shows them."""
 
 NESTING_MARKERS = frozenset(
     {
@@ -51,6 +68,7 @@ def target_definitions(config: Configuration, environment: Mapping[str, str]) ->
                 name="Demo agent",
                 command=tuple(demo_command(str(config.data_dir / DEMO_STATE_FOLDER))),
                 environment=_environment(config, environment, {}),
+                settings=DEMO_SETTINGS,
             )
         )
     return tuple(definitions)

@@ -87,6 +87,8 @@ class Limits:
     """How long a provider may take to answer guidance."""
     respond_timeout_seconds: Seconds = 15.0
     """How long the delivery of an answer may take."""
+    settings_timeout_seconds: Seconds = 15.0
+    """How long a live agent may take to change a setting at once, the wait for it to open included."""
     side_open_timeout_seconds: Seconds = 20.0
     side_owner_grace_seconds: Seconds = 2.0
     """How long a Side outlives the connection of its owner."""

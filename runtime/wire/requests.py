@@ -24,6 +24,7 @@ from store.canonical.identifiers import (
 )
 from store.canonical.interaction import InteractionStatus
 from store.canonical.message import ImageBlock, ResourceLinkBlock, TextBlock
+from store.canonical.session import TITLE_CHARACTERS_MAX
 
 PROTOCOL_VERSION = 1
 """The one version spoken."""
@@ -32,11 +33,13 @@ PAGE_ITEMS_MAX = 200
 
 PageLimit: TypeAlias = Annotated[int, AtLeast(1), CappedAt(PAGE_ITEMS_MAX)]
 ShortText: TypeAlias = Annotated[str, Characters(1, 200)]
-Title: TypeAlias = Annotated[str, Characters(0, 500)]
+Title: TypeAlias = Annotated[str, Characters(0, TITLE_CHARACTERS_MAX)]
 FilePath: TypeAlias = Annotated[str, Characters(1, 4096)]
 PromptBlock: TypeAlias = TextBlock | ImageBlock | ResourceLinkBlock
 Content: TypeAlias = Annotated[tuple[PromptBlock, ...], Items(1, 1000), SaysSomething()]
-SettingsParam: TypeAlias = Annotated[Mapping[str, Annotated[str, Characters(0, 1000)] | bool], Members(100)]
+SettingText: TypeAlias = Annotated[str, Characters(0, 1000)]
+SettingsParam: TypeAlias = Annotated[Mapping[str, SettingText | bool], Members(100)]
+SettingChanges: TypeAlias = Annotated[Mapping[str, SettingText | bool | None], Members(100)]
 
 SessionIds: TypeAlias = Annotated[tuple[SessionId, ...], Items(0, 10_000)]
 
@@ -235,6 +238,29 @@ class SessionResumeParams(SessionParams):
 
     mode: Literal["fresh"] | None = None
     """`fresh` starts an empty conversation where the provider lost the old one."""
+
+
+@attrs.frozen(kw_only=True)
+class SessionRenameParams(SessionParams):
+    """Give the session a title of the user's; no title of a provider takes its place (RT-047)."""
+
+    title: Title
+    """Empty takes the title away: the provider may give one again."""
+
+
+@attrs.frozen(kw_only=True)
+class SessionPinParams(SessionParams):
+    """Keep the session at the top of lists, or no longer. Repeating it changes nothing."""
+
+    pinned: bool
+
+
+@attrs.frozen(kw_only=True)
+class SessionUpdateSettingsParams(SessionParams):
+    """Change settings of a session; those not named stay as they are."""
+
+    settings: SettingChanges
+    """Null unsets: what holds then is up to the target and its agent."""
 
 
 # --- turns and interactions -------------------------------------------------------------------------------------

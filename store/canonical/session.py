@@ -9,6 +9,8 @@ from store.canonical.common import Settings, SettingSource, Usage
 from store.canonical.identifiers import SessionId, SessionKey, TargetId, TurnId, WorkspaceId
 
 TitleSource = Literal["none", "provider", "user"]
+TITLE_CHARACTERS_MAX = 500
+"""The longest title; a provider's longer one is cut."""
 Resumability = Literal["unknown", "resumable", "not_resumable"]
 RuntimeState = Literal["absent", "activating", "live", "hibernated", "closing", "quarantined"]
 

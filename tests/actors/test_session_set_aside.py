@@ -72,6 +72,7 @@ def cells_on(store: Store, writer: StoreWriter) -> tuple[SessionCells, SessionSe
         identifiers=Stand(),
         policy=Policy(),
         target_refusal=lambda _: None,
+        target_settings=lambda target_id: {},
         count=lambda _: None,
     )
     limits = MailboxLimits(messages_max=10, bytes_max=10_000)

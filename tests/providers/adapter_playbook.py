@@ -22,6 +22,9 @@ from runtime.providers.normalized import (
     NoticeReported,
     PlanReported,
     ProviderEvent,
+    SettingsApplied,
+    SettingsRefused,
+    SettingsReported,
     TextChunk,
     ThreadOpened,
     ThreadOpenFailed,
@@ -216,6 +219,9 @@ _EVENTS = (
     ItemEnded,
     NoticeReported,
     PlanReported,
+    SettingsApplied,
+    SettingsRefused,
+    SettingsReported,
     TextChunk,
     ThreadOpened,
     ThreadOpenFailed,
@@ -273,6 +279,8 @@ class Witness:
                 if event.error.code == "provider.lost":  # an open one that is gone, not a second one refused
                     self.open_threads.discard(scope)
             case TitleReported() | TurnReconciled() | GuideAccepted() | GuideRefused():
+                pass
+            case SettingsReported() | SettingsApplied() | SettingsRefused():
                 pass
             case ConnectionLost():
                 self.lost.add(scope)

@@ -87,6 +87,7 @@ class Stage:
             identifiers=CountedIdentifiers(),
             policy=Policy(),
             target_refusal=lambda _: None,
+            target_settings=lambda target_id: {},
             count=lambda _: None,
         )
         cells = SessionCells(services, self, self.spawn, MailboxLimits(), CellPolicy())

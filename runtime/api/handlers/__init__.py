@@ -4,7 +4,7 @@ store, commands to a mailbox, operations to a task."""
 from collections.abc import Callable
 from typing import Any
 
-from runtime.api.handlers import events, host, sessions, turns
+from runtime.api.handlers import events, host, labels, sessions, turns
 from runtime.api.requests_context import Handled, Request
 
 HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
@@ -15,6 +15,9 @@ HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
     "session/send": turns.send,
     "session/resume": sessions.resume,
     "session/close": sessions.close,
+    "session/rename": labels.rename,
+    "session/pin": labels.pin,
+    "session/updateSettings": labels.update_settings,
     "turn/get": turns.get,
     "turn/list": turns.list_turns,
     "turn/guide": turns.guide,

@@ -29,6 +29,7 @@ from runtime.providers.acp.negotiation import (
     read_prompt_result,
 )
 from runtime.providers.acp.opening import OpenDeadline, Opening
+from runtime.providers.acp.preparing import PreparedTurns, SettingsDeadline
 from runtime.providers.acp.rest import Rest, RestOver
 from runtime.providers.jsonrpc.calls import Answer, OpenCalls, ignore_answer
 from runtime.providers.jsonrpc.peer import ErrorResponse, JsonRpcPeer, Response
@@ -36,6 +37,7 @@ from runtime.providers.normalized import (
     AnswerFailed,
     ConnectionLost,
     GuideRefused,
+    SettingsRefused,
     ThreadOpenFailed,
     TurnReconciled,
     TurnRejected,
@@ -44,6 +46,7 @@ from runtime.providers.output_batch import OutputBatch
 from runtime.providers.port import (
     AdapterLimits,
     AnswerInteraction,
+    ApplySettings,
     CancelTurn,
     CloseThread,
     ConnectionCommand,
@@ -81,6 +84,7 @@ class AcpAdapter:
         self._calls = OpenCalls(self._peer)
         self._directory = SessionDirectory()
         self._openings: dict[Scope, Opening] = {}
+        self._prepared = PreparedTurns(self._calls, limits.initialize_timeout_seconds, self._send_prompt)
         self._facts = AgentFacts()
         self._ready = False
         self._out = OutputBatch()
@@ -102,6 +106,8 @@ class AcpAdapter:
                     self._open(command)
                 case StartTurn():
                     self._start_turn(command)
+                case ApplySettings():
+                    self._apply_settings(command)
                 case CancelTurn():
                     self._cancel(command)
                 case AnswerInteraction():
@@ -141,6 +147,8 @@ class AcpAdapter:
             self._openings[token.scope].timed_out(self._out)
         elif isinstance(token, RestOver) and not self._inbound.closed:
             self._rested(token.scope)
+        elif isinstance(token, SettingsDeadline) and not self._inbound.closed:
+            self._prepared.timed_out(token.scope, self._out)
         return self._out.take()
 
     def lost(self, error: TurnError) -> Outputs:
@@ -177,7 +185,7 @@ class AcpAdapter:
         conversation = self._directory.of_scope(command.scope)
         if conversation is None or conversation.phase != "open" or conversation.session_id is None:
             self._reject(command, runtime_error("provider.unavailable"))
-        elif conversation.turn is not None or conversation.rest.waiting is not None:
+        elif conversation.turn or conversation.rest.waiting or conversation.scope in self._prepared:
             # Agents queue, merge, fail or lose a second prompt: there is never one (wire order has no turn id).
             self._reject(command, runtime_error("session.busy"))
         elif not self._facts.takes_images and any(isinstance(b, ImageData) for b in command.content):
@@ -185,17 +193,20 @@ class AcpAdapter:
         elif conversation.rest.active:
             conversation.rest.waiting = command
         else:
-            self._send_prompt(conversation, conversation.session_id, command)
+            self._prepared.begin(conversation, command, self._out)
 
-    def _send_prompt(self, conversation: Conversation, session_id: str, command: StartTurn) -> None:
+    def _send_prompt(self, conversation: Conversation, command: StartTurn, cancel_asked: bool) -> None:
+        assert conversation.session_id is not None
         conversation.begin(command.turn_id)
         self._calls.send(
             "session/prompt",
-            prompt_params(session_id, command.content),
+            prompt_params(conversation.session_id, command.content),
             partial(self._prompt_answered, conversation, command.turn_id),
             self._out,
             PromptToken(command.scope, command.turn_id),
         )
+        if cancel_asked:
+            self._cancel(CancelTurn(command.scope, command.turn_id))
 
     def _rest(self, conversation: Conversation) -> None:
         seconds = self._facts.quirks.rest_after_failure_seconds
@@ -209,7 +220,7 @@ class AcpAdapter:
             return
         rest, conversation.rest = conversation.rest, Rest()
         if rest.waiting is not None:
-            self._send_prompt(conversation, conversation.session_id, rest.waiting)
+            self._prepared.begin(conversation, rest.waiting, self._out)
             if rest.cancel_asked:
                 self._cancel(CancelTurn(scope, rest.waiting.turn_id))
 
@@ -219,6 +230,8 @@ class AcpAdapter:
     def _cancel(self, command: CancelTurn) -> None:
         conversation = self._directory.of_scope(command.scope)
         if conversation is not None and conversation.rest.cancel(command.turn_id):
+            return
+        if self._prepared.cancel(command.scope, command.turn_id):
             return
         turn = conversation.turn if conversation is not None else None
         if conversation is None or turn is None or turn.turn_id != command.turn_id:
@@ -238,6 +251,14 @@ class AcpAdapter:
         error = runtime_error("interaction.not_pending")
         self._out.deliver(command.scope, AnswerFailed(command.turn_id, command.request_id, error))
 
+    def _apply_settings(self, command: ApplySettings) -> None:
+        conversation = self._directory.of_scope(command.scope)
+        if conversation is None or conversation.phase != "open":
+            refused = SettingsRefused(command.update_id, runtime_error("provider.unavailable"))
+            self._out.deliver(command.scope, refused)
+            return
+        self._prepared.apply(conversation, command, self._out)
+
     def _refuse_guidance(self, command: GuideTurn) -> None:
         error = runtime_error("capability.unsupported", "This agent takes no guidance within a turn.")
         self._out.deliver(command.scope, GuideRefused(command.turn_id, command.guide_id, error))
@@ -255,6 +276,7 @@ class AcpAdapter:
             self._out.add(Write(self._peer.notify("session/cancel", params)))
         if conversation.rest.active:
             self._out.add(StopTimer(RestOver(command.scope)))
+        self._prepared.leave(command.scope, self._out)
         conversation.closed(self._out)
         self._directory.remove(conversation)
         if self._facts.can_close:
@@ -309,7 +331,7 @@ class AcpDescriptor:
     launch_arguments: tuple[str, ...] = ()
     settings: tuple[SettingDescription, ...] = (
         SettingDescription("model", "next_turn"),
-        SettingDescription("mode", "next_turn"),
+        SettingDescription("mode", "now"),
         SettingDescription("reasoningEffort", "next_turn"),
     )
 

@@ -32,6 +32,7 @@ from runtime.providers.acp.wire import (
 from runtime.providers.jsonrpc.peer import JsonRpcPeer, Request
 from runtime.providers.normalized import (
     ProviderEvent,
+    SettingsReported,
     TitleReported,
     TurnAccepted,
     TurnEnded,
@@ -41,7 +42,7 @@ from runtime.providers.normalized import (
 from runtime.providers.output_batch import OutputBatch
 from runtime.providers.port import Diagnostic, Scope, Write
 from runtime.providers.recent import RecentSet
-from store.canonical.common import TurnError, Usage
+from store.canonical.common import Settings, TurnError, Usage
 from store.canonical.identifiers import TurnId
 
 Phase: TypeAlias = Literal["opening", "open", "closed"]
@@ -92,6 +93,7 @@ class Conversation:
         self.asks = OpenAsks(scope, peer, self._ledger)
         self._past_messages = RecentSet(_REMEMBERED_MESSAGES_MAX)
         self._usage = Usage()
+        self._settings_told: Settings = {}
         self._held: dict[type[ProviderEvent], ProviderEvent] = {}
 
     # --- updates ----------------------------------------------------------------------------------------------
@@ -106,8 +108,10 @@ class Conversation:
                 self._tell_usage(update.usage, out)
             case ConfigUpdate():
                 self.settings.report_options(update.options)
+                self.tell_settings(out)
             case ModeUpdate():
                 self.settings.report_mode(update.mode)
+                self.tell_settings(out)
             case QuietUpdate():
                 pass
             case UnknownUpdate():
@@ -118,9 +122,22 @@ class Conversation:
     def opened(self, out: OutputBatch) -> None:
         """The conversation takes prompts; facts that came before are told now."""
         self.phase = "open"
+        self._settings_told = self.settings.current()
         held, self._held = self._held, {}
         for event in held.values():
             out.deliver(self.scope, event)
+
+    def tell_settings(self, out: OutputBatch) -> None:
+        """What holds now, unless that has been told. What holds as the conversation opens is told with it."""
+        current = self.settings.current()
+        if self.phase == "open" and current != self._settings_told:
+            self._settings_told = current
+            out.deliver(self.scope, SettingsReported(current))
+
+    def settings_now_told(self) -> Settings:
+        """What holds now, for an answer that tells it."""
+        self._settings_told = self.settings.current()
+        return self._settings_told
 
     def _content(self, update: TurnUpdate, out: OutputBatch) -> None:
         if self.phase == "opening":

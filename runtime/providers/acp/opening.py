@@ -5,22 +5,20 @@ an agent replays while it loads is no new output (FC-26). A setting that was ask
 attempt, since going on with another model or mode would be a silent change.
 """
 
-from functools import partial
-
 import attrs
 
 from runtime.providers.acp.conversation import Conversation
 from runtime.providers.acp.directory import SessionDirectory
-from runtime.providers.acp.failures import failure_of, open_failure_of, provider_error, runtime_error
+from runtime.providers.acp.failures import open_failure_of, provider_error, runtime_error
 from runtime.providers.acp.negotiation import AgentFacts, open_params
-from runtime.providers.acp.settings import SettingStep, in_order, refused_setting
+from runtime.providers.acp.setting_steps import SettingFailure, SettingSteps
 from runtime.providers.jsonrpc.calls import Answer, OpenCalls, ignore_answer
 from runtime.providers.jsonrpc.members import object_of, text_of
 from runtime.providers.jsonrpc.peer import METHOD_NOT_FOUND, ErrorResponse
 from runtime.providers.normalized import ThreadOpened, ThreadOpenFailed
 from runtime.providers.output_batch import OutputBatch
 from runtime.providers.port import OpenThread, Scope, StartTimer, StopTimer
-from store.canonical.common import Json, SettingValue, TurnError
+from store.canonical.common import TurnError
 
 REPLAY_EXTENSIONS_MAX = 4
 """How often the deadline is given again because a long history kept coming."""
@@ -53,7 +51,7 @@ class Opening:
         self._directory = directory
         self._seconds = seconds
         self._deadline = OpenDeadline(command.scope)
-        self._settings: list[tuple[str, SettingValue]] = in_order(command.settings)
+        self._steps: SettingSteps | None = None
         self._method = "session/new"
         self._answered_once = False
         self._extensions = 0
@@ -125,20 +123,17 @@ class Opening:
             return
         for update in early:
             self._conversation.update(update, out)
-        self._conversation.settings.report(answer.result)
-        self._next_setting(out)
+        settings = self._conversation.settings
+        settings.report(answer.result)
+        settings.begin()
+        wanted = settings.in_order(self._command.settings)
+        self._steps = SettingSteps(self._conversation, self._calls, wanted, self._settled)
+        self._steps.next(out)
 
-    def _next_setting(self, out: OutputBatch) -> None:
-        while self._settings:
-            key, value = self._settings.pop(0)
-            step = self._conversation.settings.step(key, value)
-            if isinstance(step, TurnError):
-                self._fail(step, False, out)
-                return
-            if step is not None:
-                params: dict[str, Json] = {"sessionId": self._conversation.session_id}
-                self._calls.send(step.method, params | step.params, partial(self._stepped, step), out)
-                return
+    def _settled(self, failure: SettingFailure | None, out: OutputBatch) -> None:
+        if failure is not None:
+            self._fail(failure.error, False, out)
+            return
         self.over = True
         out.add(StopTimer(self._deadline))
         assert self._conversation.session_id is not None
@@ -151,23 +146,14 @@ class Opening:
         out.deliver(self._command.scope, opened)
         self._conversation.opened(out)
 
-    def _stepped(self, step: SettingStep, answer: Answer, out: OutputBatch) -> None:
-        if self.over:
-            return
-        if isinstance(answer, ErrorResponse):
-            failure = failure_of(answer)
-            refused = failure.code in ("provider.rejected", "provider.context_full")
-            self._fail(refused_setting(step.key) if refused else failure, False, out)
-            return
-        self._conversation.settings.changed(step, answer.result)
-        self._next_setting(out)
-
     def _fail(self, error: TurnError, gone: bool, out: OutputBatch) -> None:
         self._undo(out)
         out.deliver(self._command.scope, ThreadOpenFailed(error, not_resumable=gone))
 
     def _undo(self, out: OutputBatch) -> None:
         self.over = True
+        if self._steps is not None:
+            self._steps.leave()
         out.add(StopTimer(self._deadline))
         self._directory.remove(self._conversation)
         if self._answered_once:

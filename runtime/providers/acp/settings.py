@@ -5,6 +5,7 @@ agent's configuration options. Options are preferred to the older `modes` and `m
 step with them.
 """
 
+from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
 import attrs
@@ -25,6 +26,8 @@ _OPTION_IDS: Final = {
 _CATEGORY_KEYS: Final = {category: key for key, category in _CATEGORIES.items()}
 
 BlockName: TypeAlias = Literal["mode", "model"]
+Wanted: TypeAlias = list[tuple[str, SettingValue]]
+"""Settings in the order they are asked for."""
 
 
 @attrs.frozen
@@ -32,8 +35,17 @@ class SettingStep:
     """One request that changes one setting; the session id is added by the caller."""
 
     key: str
+    value: SettingValue
     method: str
     params: dict[str, Json]
+
+
+@attrs.frozen
+class _Taken:
+    """What was asked of the agent, and what it made of it: some take aliases and tell of their full names."""
+
+    asked: SettingValue
+    became: SettingValue
 
 
 @attrs.frozen
@@ -43,6 +55,8 @@ class ConfigOption:
     option_id: str
     category: str | None
     value: SettingValue
+    offered: frozenset[str] = frozenset()
+    """The values it lists; empty when it lists none."""
 
     @property
     def key(self) -> str:
@@ -59,6 +73,15 @@ class SessionSettings:
     def __init__(self) -> None:
         self._options: tuple[ConfigOption, ...] = ()
         self._blocks: dict[BlockName, str] = {}
+        self._taken: dict[str, _Taken] = {}
+        self._asked: set[str] = set()
+        """Keys that were ever changed on request."""
+        self.first: Settings = {}
+        """What held before anything was asked for: where a setting goes back to that is no longer chosen."""
+
+    def begin(self) -> None:
+        """The conversation is open, as the agent opens it."""
+        self.first = self._told()
 
     def report(self, result: Json) -> None:
         """Take over what a result of new, load, resume or set_config_option says; what it omits stays."""
@@ -79,12 +102,15 @@ class SessionSettings:
     def report_mode(self, mode: str) -> None:
         """Take over the mode the agent says it is in."""
         self._blocks["mode"] = mode
-        self._options = tuple(
-            attrs.evolve(option, value=mode) if option.key == "mode" else option for option in self._options
-        )
+        self._set_option("mode", mode)
 
     def current(self) -> Settings:
-        """Every setting with its present value, by the keys used outside."""
+        """Every setting with its present value, by the keys used outside; in the words in which it was asked for."""
+        told = self._told()
+        asked = {key: taken.asked for key, taken in self._taken.items() if told.get(key) == taken.became}
+        return told | asked
+
+    def _told(self) -> dict[str, SettingValue]:
         settings: dict[str, SettingValue] = dict(self._blocks.items())
         # The first option of a category is the one that counts, so it is written last.
         for option in reversed(self._options):
@@ -96,34 +122,59 @@ class SessionSettings:
 
         The values an option lists are not checked here: some agents take aliases they do not list.
         """
+        if self.current().get(key) == value:
+            return None
         option = next((option for option in self._options if option.key == key), None)
         if option is not None:
             if type(option.value) is not type(value):
                 return refused_setting(key)
-            if option.value == value:
-                return None
             params: dict[str, Json] = {"configId": option.option_id, "value": value}
             if isinstance(value, bool):
                 params["type"] = "boolean"
-            return SettingStep(key, "session/set_config_option", params)
+            return SettingStep(key, value, "session/set_config_option", params)
         if key == "mode" and "mode" in self._blocks and isinstance(value, str):
-            return (
-                None
-                if self._blocks["mode"] == value
-                else SettingStep(key, "session/set_mode", {"modeId": value})
-            )
+            return SettingStep(key, value, "session/set_mode", {"modeId": value})
         if key == "model" and "model" in self._blocks and isinstance(value, str):
-            same = self._blocks["model"] == value
-            return None if same else SettingStep(key, "session/set_model", {"modelId": value})
+            return SettingStep(key, value, "session/set_model", {"modelId": value})
         return refused_setting(key)
 
-    def changed(self, step: SettingStep, result: Json) -> None:
-        """A step was answered: take over what the answer says, and for the older methods what was asked."""
+    def changed(self, step: SettingStep, result: Json) -> TurnError | None:
+        """A step was answered: take over what the answer says, and where it says nothing, what was asked.
+
+        An error when the agent now holds another value than asked although it offers that one (RT-056).
+        """
+        self._asked.add(step.key)
         self.report(result)
         if step.method == "session/set_mode":
             self.report_mode(str(step.params["modeId"]))
         elif step.method == "session/set_model":
             self._blocks["model"] = str(step.params["modelId"])
+        elif "configOptions" not in object_of(result):
+            self._set_option(step.key, step.value)
+        became = self._told().get(step.key)
+        if became is None or became == step.value:
+            self._taken.pop(step.key, None)
+            return None
+        option = next((option for option in self._options if option.key == step.key), None)
+        if option is not None and step.value in option.offered:
+            return refused_setting(step.key)
+        self._taken[step.key] = _Taken(step.value, became)
+        return None
+
+    def in_order(self, settings: Settings) -> Wanted:
+        """The settings meant for the agent, the model first: it decides which other options there are."""
+        wanted = [(key, value) for key, value in settings.items() if key not in NOT_FOR_THE_AGENT]
+        return sorted(wanted, key=lambda item: item[0] != "model")
+
+    def towards(self, chosen: Settings) -> Wanted:
+        """What to ask for so that what was chosen holds, and what no longer is goes back to what it was first."""
+        back = {key: self.first[key] for key in self._asked - chosen.keys() if key in self.first}
+        return self.in_order({**chosen, **back})
+
+    def _set_option(self, key: str, value: SettingValue) -> None:
+        self._options = tuple(
+            attrs.evolve(option, value=value) if option.key == key else option for option in self._options
+        )
 
 
 def refused_setting(key: str) -> TurnError:
@@ -131,15 +182,23 @@ def refused_setting(key: str) -> TurnError:
     return provider_error("provider.model_unavailable" if key == "model" else "settings.invalid")
 
 
-def in_order(settings: Settings) -> list[tuple[str, SettingValue]]:
-    """The settings meant for the agent, the model first: it decides which other options there are."""
-    wanted = [(key, value) for key, value in settings.items() if key not in NOT_FOR_THE_AGENT]
-    return sorted(wanted, key=lambda item: item[0] != "model")
-
-
 def _read_option(item: Json) -> ConfigOption | None:
     members = object_of(item)
     option_id, value = text_of(members.get("id")), members.get("currentValue")
     if option_id is None or not isinstance(value, str | bool):
         return None
-    return ConfigOption(option_id, text_of(members.get("category")), value)
+    offered = frozenset(_read_values(members.get("options")))
+    return ConfigOption(option_id, text_of(members.get("category")), value, offered)
+
+
+def _read_values(options: Json) -> Iterator[str]:
+    """The values of an option, which may stand in groups."""
+    for option in map(object_of, list_of(options)):
+        value = text_of(option.get("value"))
+        if value is not None:
+            yield value
+        yield from (text for member in list_of(option.get("options")) if (text := _value_of(member)))
+
+
+def _value_of(option: Json) -> str | None:
+    return text_of(object_of(option).get("value"))

@@ -23,6 +23,7 @@ from runtime.providers.codex.handshake import (
 from runtime.providers.codex.inbound import Inbound
 from runtime.providers.codex.opening import OpenDeadline, Opening
 from runtime.providers.codex.reconcile import reconcile
+from runtime.providers.codex.settings import wanted_settings
 from runtime.providers.codex.thread_calls import ThreadCalls
 from runtime.providers.codex.turns import PendingStart
 from runtime.providers.jsonrpc.calls import Answer, OpenCalls
@@ -32,6 +33,7 @@ from runtime.providers.normalized import (
     ConnectionLost,
     GuideAccepted,
     GuideRefused,
+    SettingsRefused,
     ThreadOpenFailed,
     TurnReconciled,
     TurnRejected,
@@ -40,6 +42,7 @@ from runtime.providers.output_batch import OutputBatch
 from runtime.providers.port import (
     AdapterLimits,
     AnswerInteraction,
+    ApplySettings,
     CancelTurn,
     CloseThread,
     ConnectionCommand,
@@ -102,6 +105,8 @@ class CodexAdapter:
                     self._open(command)
                 case StartTurn():
                     self._start_turn(command)
+                case ApplySettings():
+                    self._refuse_settings(command)
                 case CancelTurn():
                     self._cancel(command)
                 case AnswerInteraction():
@@ -180,7 +185,12 @@ class CodexAdapter:
             # Codex takes a second prompt for a steer of the first, without a word (FC-28).
             self._out.deliver(command.scope, TurnRejected(command.turn_id, runtime_error("session.busy")))
         else:
-            conversation.pending = PendingStart(command)
+            settings = command.settings
+            wanted = wanted_settings(settings) if settings is not None else conversation.held
+            if isinstance(wanted, TurnError):
+                self._out.deliver(command.scope, TurnRejected(command.turn_id, wanted))
+                return
+            conversation.pending = PendingStart(command, wanted)
             if not conversation.busy_elsewhere:
                 self._thread_calls.start(conversation, conversation.pending, self._out)
 
@@ -229,6 +239,11 @@ class CodexAdapter:
             out.deliver(command.scope, GuideAccepted(command.turn_id, command.guide_id))
         else:
             out.deliver(command.scope, GuideRefused(command.turn_id, command.guide_id, error))
+
+    def _refuse_settings(self, command: ApplySettings) -> None:
+        """No setting of Codex changes at once: each is sent with the next turn."""
+        error = runtime_error("capability.unsupported", "This agent changes its settings between turns.")
+        self._out.deliver(command.scope, SettingsRefused(command.update_id, error))
 
     def _reconcile(self, command: ReconcileTurn) -> None:
         conversation = self._directory.of_scope(command.scope)

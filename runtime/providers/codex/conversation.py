@@ -17,6 +17,7 @@ from runtime.providers.codex.late_calls import LateCalls
 from runtime.providers.codex.normalizer import TurnNormalizer
 from runtime.providers.codex.quiet import QUIET
 from runtime.providers.codex.requests import TurnRequests
+from runtime.providers.codex.settings import ThreadSettings
 from runtime.providers.codex.thread_calls import ThreadCalls
 from runtime.providers.codex.thread_facts import THREAD_FACTS
 from runtime.providers.codex.turn_end import Ending, ending_of
@@ -27,6 +28,7 @@ from runtime.providers.jsonrpc.members import Members, list_of, object_of, text_
 from runtime.providers.jsonrpc.peer import JsonRpcPeer, Notification, Request, RequestKey
 from runtime.providers.normalized import (
     ProviderEvent,
+    SettingsReported,
     ThreadOpenFailed,
     TurnAccepted,
     TurnEnded,
@@ -57,6 +59,8 @@ class Conversation:
         self.pending: PendingStart | None = None
         self.busy_elsewhere = False
         """A turn that nobody here waits for still runs in the thread: it was left while it ran."""
+        self.held = ThreadSettings()
+        """The settings that hold in the thread, as Codex last told of them."""
         self.calls = calls
         self.asks = OpenAsks(scope, peer)
         self.requests = TurnRequests(peer, self.asks, self.tell)
@@ -104,6 +108,12 @@ class Conversation:
         if self.late_calls:
             self.calls.end_all_commands(thread_id, out)
         self.calls.leave(thread_id, out)
+
+    def hold_settings(self, held: ThreadSettings, out: OutputBatch) -> None:
+        """These hold from now on; told when they are others than before."""
+        if held != self.held:
+            self.held = held
+            self.tell(SettingsReported(held.told()), out)
 
     def tell(self, event: ProviderEvent, out: OutputBatch) -> None:
         """An event of this scope."""

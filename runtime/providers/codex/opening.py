@@ -113,6 +113,7 @@ class Opening:
             return
         self.over = True
         out.add(StopTimer(self._deadline))
+        self._conversation.held = held
         opened = ThreadOpened(thread_id, wanted_id is not None, self._capabilities, held.told())
         out.deliver(self._command.scope, opened)
         status = text_of(object_of(object_of(result.get("thread")).get("status")).get("type"))

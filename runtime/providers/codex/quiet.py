@@ -49,7 +49,6 @@ QUIET: Final = frozenset(
         "thread/readState/changed",
         "thread/reverted",
         "thread/section/changed",
-        "thread/settings/updated",
         "thread/started",
         "thread/unarchived",
         "turn/diff/updated",

@@ -44,6 +44,11 @@ _SANDBOX_NAMES: Final = {
     "dangerFullAccess": "danger-full-access",
     "externalSandbox": "danger-full-access",
 }
+_SANDBOX_TYPES: Final = {
+    "read-only": "readOnly",
+    "workspace-write": "workspaceWrite",
+    "danger-full-access": "dangerFullAccess",
+}
 _SANDBOX_RANKS: Final = {"read-only": 0, "workspace-write": 1, "danger-full-access": 2}
 _REVIEWER: Final = "user"
 
@@ -101,6 +106,41 @@ def open_params(cwd: str, wanted: ThreadSettings, thread_id: str | None) -> Json
     if wanted.effort is not None:
         params["config"] = {"model_reasoning_effort": wanted.effort}
     return params
+
+
+def turn_params(held: ThreadSettings, wanted: ThreadSettings) -> dict[str, Json]:
+    """Members of `turn/start` for what a turn changes; Codex keeps it for the turns after (PR-012).
+
+    A model or an effort that nobody chose is left as it is: Codex has no word for its own choice here.
+    """
+    params: dict[str, Json] = {}
+    if wanted.approval_policy != held.approval_policy:
+        params["approvalPolicy"] = wanted.approval_policy
+    if wanted.sandbox != held.sandbox:
+        params["sandboxPolicy"] = {"type": _SANDBOX_TYPES[wanted.sandbox]}
+    if wanted.model is not None and wanted.model != held.model:
+        params["model"] = wanted.model
+    if wanted.effort is not None and wanted.effort != held.effort:
+        params["effort"] = wanted.effort
+    return params
+
+
+def after_turn(held: ThreadSettings, wanted: ThreadSettings) -> ThreadSettings:
+    """What holds once Codex took a prompt with these."""
+    model, effort = wanted.model or held.model, wanted.effort or held.effort
+    return attrs.evolve(wanted, model=model, effort=effort)
+
+
+def read_settings(members: Members, held: ThreadSettings) -> ThreadSettings:
+    """What `thread/settings/updated` says; what it leaves out or says in unknown words stays."""
+    policy = text_of(members.get("approvalPolicy"))
+    sandbox = _SANDBOX_NAMES.get(text_of(object_of(members.get("sandboxPolicy")).get("type")) or "")
+    return ThreadSettings(
+        policy if policy in _POLICY_RANKS else held.approval_policy,
+        sandbox or held.sandbox,
+        text_of(members.get("model")) or held.model,
+        text_of(members.get("effort")) or held.effort,
+    )
 
 
 def verified_settings(members: Members, cwd: str, wanted: ThreadSettings) -> ThreadSettings | TurnError:

@@ -23,6 +23,7 @@ from runtime.providers.codex.failures import (
 )
 from runtime.providers.codex.prompts import prompt_input
 from runtime.providers.codex.reconcile import reconcile
+from runtime.providers.codex.settings import after_turn, turn_params
 from runtime.providers.codex.turns import OpenTurn, PendingStart
 from runtime.providers.jsonrpc.calls import Answer, OpenCalls
 from runtime.providers.jsonrpc.members import list_of, object_of, text_of
@@ -53,11 +54,12 @@ class ThreadCalls:
         """Send a prompt. Its name goes along, by which it is found again if the answer is lost."""
         pending.sent = True
         command = pending.command
-        params: Json = {
+        params: dict[str, Json] = {
             "threadId": conversation.thread_id,
             "clientUserMessageId": command.turn_id,
             "input": prompt_input(command.content),
         }
+        params |= turn_params(conversation.held, pending.wanted)
         self._calls.send("turn/start", params, partial(self._started, conversation, pending), out)
 
     def interrupt(self, conversation: Conversation, turn: OpenTurn, out: OutputBatch) -> None:
@@ -143,6 +145,7 @@ class ThreadCalls:
         if provider_turn_id is None:
             conversation.start_refused(pending, provider_error("provider.protocol"), unloaded=False, out=out)
         elif conversation.pending is pending:
+            conversation.hold_settings(after_turn(conversation.held, pending.wanted), out)
             conversation.adopt(pending, provider_turn_id, out)
         elif conversation.phase == "closed" and conversation.thread_id is not None:
             self.interrupt_unowned(conversation.thread_id, provider_turn_id, out)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from runtime.providers.codex.settings import read_settings
 from runtime.providers.jsonrpc.members import Members, object_of, text_of
 from runtime.providers.jsonrpc.peer import Notification, request_key
 from runtime.providers.normalized import TitleReported, UsageReported
@@ -37,6 +38,13 @@ def _named(conversation: Conversation, frame: Notification, params: Members, out
     title = text_of(params.get("threadName"))
     if title is not None:
         conversation.tell(TitleReported(title), out)
+
+
+def _settings_updated(
+    conversation: Conversation, frame: Notification, params: Members, out: OutputBatch
+) -> None:
+    settings = object_of(params.get("threadSettings"))
+    conversation.hold_settings(read_settings(settings, conversation.held), out)
 
 
 def _warned(conversation: Conversation, frame: Notification, params: Members, out: OutputBatch) -> None:
@@ -75,6 +83,7 @@ def _gone(conversation: Conversation, frame: Notification, params: Members, out:
 THREAD_FACTS: Final[Mapping[str, Take]] = {
     "thread/tokenUsage/updated": _used,
     "thread/name/updated": _named,
+    "thread/settings/updated": _settings_updated,
     "thread/status/changed": _status_changed,
     "thread/closed": _gone,
     "thread/deleted": _gone,

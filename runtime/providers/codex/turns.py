@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 import attrs
 
 from runtime.providers.codex.normalizer import TurnNormalizer
+from runtime.providers.codex.settings import ThreadSettings
 from runtime.providers.jsonrpc.peer import Notification, Request
 from runtime.providers.port import StartTurn
 from runtime.providers.recent import RecentSet
@@ -53,6 +54,8 @@ class PendingStart:
     """
 
     command: StartTurn
+    wanted: ThreadSettings = attrs.field(factory=ThreadSettings)
+    """What was chosen for the turn."""
     sent: bool = False
     cancel_asked: bool = False
     held: list[Frame] = attrs.field(factory=list)

@@ -105,3 +105,4 @@ class DemoSettings(NamedTuple):
     loads: bool = True
     resumes: bool = True
     needs_sign_in: bool = False
+    answers_settings: bool = True

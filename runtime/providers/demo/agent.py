@@ -18,20 +18,19 @@ from runtime.providers.demo.actions import (
 )
 from runtime.providers.demo.agenda import Agenda
 from runtime.providers.demo.directives import DIRECTIVES
+from runtime.providers.demo.options import OFFERED, config_options, first_settings
 from runtime.providers.demo.script import read_prompt
 from runtime.providers.demo.turn import Ending, Frame, Play, Stage, Turn
 
 AGENT_NAME = "greenroom-demo"
 AGENT_VERSION = "1.0.0"
-MODELS = ("demo-small", "demo-large")
-MODES = ("ask", "auto")
 
 
 class _Session:
     def __init__(self, session_id: str, turns: list[dict[str, str]]) -> None:
         self.session_id = session_id
         self.turns = turns
-        self.settings = {"model": MODELS[0], "mode": MODES[0]}
+        self.settings = first_settings()
         self.open: _Playing | None = None
 
 
@@ -199,8 +198,9 @@ class DemoAgent:
 
     def _set(self, request_id: object, params: Frame, name: str, value: object) -> None:
         session = self._sessions.get(str(params.get("sessionId")))
-        offered = {"model": MODELS, "mode": MODES}.get(name, ())
-        if session is None or value not in offered:
+        if not self._settings.answers_settings:
+            return
+        if session is None or value not in OFFERED.get(name, ()):
             self._fail(request_id, -32602, "Invalid params")
             return
         session.settings[name] = str(value)
@@ -298,18 +298,7 @@ class DemoAgent:
 
 
 def _state(session: _Session) -> Frame:
-    options = [
-        {
-            "id": name,
-            "name": name.capitalize(),
-            "category": name,
-            "type": "select",
-            "currentValue": session.settings[name],
-            "options": [{"value": value, "name": value} for value in values],
-        }
-        for name, values in (("model", MODELS), ("mode", MODES))
-    ]
-    return {"configOptions": options}
+    return {"configOptions": config_options(session.settings)}
 
 
 def _texts(blocks: object) -> list[str]:

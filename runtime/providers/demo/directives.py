@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 
 from runtime.providers.demo.mischief import MISCHIEF
+from runtime.providers.demo.options import config_options
 from runtime.providers.demo.script import Step
 from runtime.providers.demo.turn import Directive, Ending, Part, Turn
 
@@ -157,6 +158,16 @@ def _settings(turn: Turn, step: Step) -> None:
     turn.text(json.dumps(turn.stage.settings))
 
 
+def _change_mode(turn: Turn, step: Step) -> None:
+    turn.stage.settings["mode"] = step.text
+    turn.update("current_mode_update", currentModeId=step.text)
+
+
+def _change_model(turn: Turn, step: Step) -> None:
+    turn.stage.settings["model"] = step.text
+    turn.update("config_option_update", configOptions=config_options(turn.stage.settings))
+
+
 def _refuse(turn: Turn, step: Step) -> Ending:
     return Ending("refusal")
 
@@ -174,6 +185,8 @@ DIRECTIVES: dict[str, Directive] = {
     "edit": at_once(_edit),
     "error": at_once(_error),
     "hang": _hang,
+    "mode": at_once(_change_mode),
+    "model": at_once(_change_model),
     "plan": at_once(_plan),
     "recall": at_once(_recall),
     "refuse": at_once(_refuse),

@@ -71,6 +71,7 @@ def settings_of(environment: Mapping[str, str]) -> DemoSettings:
         loads=environment.get("DEMO_NO_LOAD") != "1",
         resumes=environment.get("DEMO_NO_RESUME") != "1",
         needs_sign_in=environment.get("DEMO_NEEDS_SIGN_IN") == "1",
+        answers_settings=environment.get("DEMO_NO_SETTINGS") != "1",
     )
 
 
