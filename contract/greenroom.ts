@@ -405,6 +405,8 @@ export interface Limits {
   readonly guideTimeoutSeconds: number;
   /** How long the delivery of an answer may take. */
   readonly respondTimeoutSeconds: number;
+  /** How long a live agent may take to change a setting at once, the wait for it to open included. */
+  readonly settingsTimeoutSeconds: number;
   readonly sideOpenTimeoutSeconds: number;
   /** How long a Side outlives the connection of its owner. */
   readonly sideOwnerGraceSeconds: number;
@@ -936,10 +938,25 @@ export interface SessionParent {
   readonly parentToolCallId: string | null;
 }
 
+/** Keep the session at the top of lists, or no longer. Repeating it changes nothing. */
+export interface SessionPinParams {
+  readonly workspaceId: WorkspaceId;
+  readonly agentSessionId: SessionId;
+  readonly pinned: boolean;
+}
+
 /** The session was deleted. */
 export interface SessionRemovedChange {
   readonly row: Session;
   readonly type: "session_removed";
+}
+
+/** Give the session a title of the user's; no title of a provider takes its place. */
+export interface SessionRenameParams {
+  readonly workspaceId: WorkspaceId;
+  readonly agentSessionId: SessionId;
+  /** Empty takes the title away: the provider may give one again. */
+  readonly title: string;
 }
 
 /** The session as it stands. */
@@ -986,6 +1003,14 @@ export interface SessionSendParams {
   readonly content: ReadonlyArray<PromptBlock>;
   /** What clients show in place of the content. */
   readonly displayPrompt?: string | null;
+}
+
+/** Change settings of a session; those not named stay as they are. */
+export interface SessionUpdateSettingsParams {
+  readonly workspaceId: WorkspaceId;
+  readonly agentSessionId: SessionId;
+  /** Null unsets: what holds then is up to the target and its agent. */
+  readonly settings: Readonly<Record<string, string | boolean | null>>;
 }
 
 /** An ephemeral branch of a live conversation; never stored. Its rows carry the Side's id as their session. */
@@ -1379,6 +1404,12 @@ export interface Methods {
   readonly "session/close": { params: SessionCloseParams; result: SessionReply };
   /** Make the session live now. */
   readonly "session/resume": { params: SessionResumeParams; result: SessionReply };
+  /** Give a session a title of the user's, or take it away. */
+  readonly "session/rename": { params: SessionRenameParams; result: SessionReply };
+  /** Keep a session at the top of lists, or no longer. */
+  readonly "session/pin": { params: SessionPinParams; result: SessionReply };
+  /** Change settings of a session. */
+  readonly "session/updateSettings": { params: SessionUpdateSettingsParams; result: SessionReply };
   /** Read one turn. */
   readonly "turn/get": { params: TurnGetParams; result: TurnReply };
   /** List the turns of a session, newest first. */

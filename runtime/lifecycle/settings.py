@@ -117,7 +117,8 @@ def reported(
             continue
         declared = known.get(key)
         values[key] = value
-        sources[key] = "default" if declared is not None and declared.default == value else "provider"
+        undisturbed = key not in choices and declared is not None and declared.default == value
+        sources[key] = "default" if undisturbed else "provider"
     for key in held.keys() - told.keys() - choices.keys() - asked.keys():
         values.pop(key, None)
         sources.pop(key, None)

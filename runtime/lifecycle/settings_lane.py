@@ -132,8 +132,11 @@ def _carried_out(step: Step, change: SettingsChange) -> bool:
 
 
 def _store(step: Step, change: SettingsChange) -> None:
-    session = step.state.session
+    session, held = step.state.session, step.state.held
     after = settings.merged(session, change.settings)
+    if step.state.link.phase == "open":
+        # What is no longer chosen is shown as what it is until the next turn: the value that still holds.
+        after = settings.reported(after, held, held, step.context.known_settings, {}).session
     if after != session:
         step.set_session(after)
 

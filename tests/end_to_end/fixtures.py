@@ -56,13 +56,18 @@ def shared_settings(folder: Path) -> dict[str, Any]:
         roots = {"roots": [str(folder / "root")]} if "roots" in token else {}
         tokens.append({"name": name, "tokenFile": str(token_file), **token, **roots})
     return {
-        "limits": {"cancelGraceSeconds": CANCEL_GRACE_SECONDS, "checkpointSeconds": 0.5},
+        "limits": {
+            "cancelGraceSeconds": CANCEL_GRACE_SECONDS,
+            "checkpointSeconds": 0.5,
+            "settingsTimeoutSeconds": 1,
+        },
         "targets": [
             agent("logged", folder),
             agent("slow", folder, DEMO_STARTUP_MS="1000"),
             agent("deaf", folder, DEMO_NO_INITIALIZE="1"),
             agent("sign-in", folder, DEMO_NEEDS_SIGN_IN="1"),
             agent("forgetful", folder, DEMO_NO_LOAD="1"),
+            agent("stiff", folder, DEMO_NO_SETTINGS="1"),
             agent("broken", folder, DEMO_EXIT_CODE="3"),
             {"id": "missing", "provider": "acp", "command": ["no-such-agent-program"]},
             {**agent("disabled", folder), "enabled": False},

@@ -61,6 +61,12 @@ SHOWN_BY = {
     "capability.unsupported": (
         "api_methods/test_unbuilt_methods.py::test_a_name_of_the_contract_that_is_not_served_says_so"
     ),
+    "settings.launch_only": (
+        "api_methods/test_session_update_settings.py::test_a_launch_setting_changes_before_the_launch_alone"
+    ),
+    "provider.model_unavailable": (
+        "api_methods/test_session_update_settings.py::test_a_chosen_model_the_agent_does_not_take_fails_the_turn_and_is_never_replaced"
+    ),
     "settings.invalid": "api_methods/test_session_create.py::test_a_refused_create_leaves_nothing_and_frees_its_id",
     "attachment.unsupported": "api_methods/test_session_send.py::test_what_the_target_cannot_take_is_refused_whole",
     "limit.exceeded": "end_to_end/test_admission.py::test_no_more_sessions_than_allowed_and_repeats_still_work",

@@ -45,7 +45,7 @@ def test_the_dispatching_marker_is_in_a_unit_of_its_own_before_the_provider_is_t
     boundary = next(k for k, e in enumerate(effects) if isinstance(e, fx.NewUnit))
     assert boundary < marker < told
     assert book.turns[turn.turn_id].delivery == "dispatching"
-    assert book.told[-1] == StartTurn(book.state.scope, turn.turn_id, (TextBlock("hello"),))
+    assert book.told[-1] == StartTurn(book.state.scope, turn.turn_id, (TextBlock("hello"),), {})
 
 
 @pytest.mark.rule("RT-005")

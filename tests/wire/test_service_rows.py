@@ -124,6 +124,7 @@ def test_every_bound_of_the_contract_is_shown_with_its_default():
         "turnReconcileSeconds": 60,
         "guideTimeoutSeconds": 15,
         "respondTimeoutSeconds": 15,
+        "settingsTimeoutSeconds": 15,
         "sideOpenTimeoutSeconds": 20,
         "sideOwnerGraceSeconds": 2,
         "maxSideTombstones": 1024,

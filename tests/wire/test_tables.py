@@ -60,6 +60,9 @@ CONTROL = {
     "session/close",
     "session/resume",
     "turn/guide",
+    "session/rename",
+    "session/pin",
+    "session/updateSettings",
     "turn/cancel",
     "interaction/respond",
 }
