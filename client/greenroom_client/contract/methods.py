@@ -252,11 +252,69 @@ class Methods(ABC):
         session.not_found, session.deleted, session.quarantined, session.not_resumable, session.cwd_missing,
         target.not_found, target.disabled, capability.unsupported, provider.unavailable,
         provider.auth_required, provider.rejected, provider.timeout, provider.lost, provider.protocol,
-        limit.exceeded, store.full, request.invalid, auth.forbidden, protocol.uninitialized, overloaded,
-        store.unavailable, shutdown.in_progress, internal.
+        provider.model_unavailable, settings.invalid, limit.exceeded, store.full, request.invalid,
+        auth.forbidden, protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
         """
         result: SessionReply = await self.request(
             "session/resume", _given(workspace_id=workspace_id, agent_session_id=agent_session_id, mode=mode)
+        )
+        return result
+
+    async def session_rename(
+        self, *, workspace_id: WorkspaceId, agent_session_id: SessionId, title: str
+    ) -> SessionReply:
+        """Give a session a title of the user's, or take it away.
+
+        title: Empty takes the title away: the provider may give one again.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, store.full, capability.unsupported,
+        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
+        """
+        result: SessionReply = await self.request(
+            "session/rename",
+            _given(workspace_id=workspace_id, agent_session_id=agent_session_id, title=title),
+        )
+        return result
+
+    async def session_pin(
+        self, *, workspace_id: WorkspaceId, agent_session_id: SessionId, pinned: bool
+    ) -> SessionReply:
+        """Keep a session at the top of lists, or no longer.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, store.full, capability.unsupported,
+        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
+        """
+        result: SessionReply = await self.request(
+            "session/pin", _given(workspace_id=workspace_id, agent_session_id=agent_session_id, pinned=pinned)
+        )
+        return result
+
+    async def session_update_settings(
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        agent_session_id: SessionId,
+        settings: Mapping[str, str | bool | None],
+    ) -> SessionReply:
+        """Change settings of a session.
+
+        settings: Null unsets: what holds then is up to the target and its agent.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, store.full, capability.unsupported,
+        target.not_found, target.disabled, settings.invalid, settings.launch_only,
+        provider.model_unavailable, provider.unavailable, provider.auth_required, provider.rejected,
+        provider.timeout, provider.lost, provider.protocol, request.invalid, auth.forbidden,
+        protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress, internal.
+        """
+        result: SessionReply = await self.request(
+            "session/updateSettings",
+            _given(workspace_id=workspace_id, agent_session_id=agent_session_id, settings=settings),
         )
         return result
 

@@ -456,6 +456,8 @@ class Limits(TypedDict):
     """How long a provider may take to answer guidance."""
     respondTimeoutSeconds: float
     """How long the delivery of an answer may take."""
+    settingsTimeoutSeconds: float
+    """How long a live agent may take to change a setting at once, the wait for it to open included."""
     sideOpenTimeoutSeconds: float
     sideOwnerGraceSeconds: float
     """How long a Side outlives the connection of its owner."""
@@ -1030,11 +1032,28 @@ class SessionParent(TypedDict):
     parentToolCallId: str | None
 
 
+class SessionPinParams(TypedDict):
+    """Keep the session at the top of lists, or no longer. Repeating it changes nothing."""
+
+    workspaceId: WorkspaceId
+    agentSessionId: SessionId
+    pinned: bool
+
+
 class SessionRemovedChange(TypedDict):
     """The session was deleted."""
 
     row: Session
     type: Literal["session_removed"]
+
+
+class SessionRenameParams(TypedDict):
+    """Give the session a title of the user's; no title of a provider takes its place."""
+
+    workspaceId: WorkspaceId
+    agentSessionId: SessionId
+    title: str
+    """Empty takes the title away: the provider may give one again."""
 
 
 class SessionReply(TypedDict):
@@ -1087,6 +1106,15 @@ class SessionSendParams(TypedDict):
     content: Sequence[PromptBlock]
     displayPrompt: NotRequired[str | None]
     """What clients show in place of the content."""
+
+
+class SessionUpdateSettingsParams(TypedDict):
+    """Change settings of a session; those not named stay as they are."""
+
+    workspaceId: WorkspaceId
+    agentSessionId: SessionId
+    settings: Mapping[str, str | bool | None]
+    """Null unsets: what holds then is up to the target and its agent."""
 
 
 class Side(TypedDict):
