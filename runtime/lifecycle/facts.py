@@ -147,7 +147,7 @@ def _use(step: Step) -> None:
         step.change(resumers=())
     turn = state.turn
     if turn is not None:
-        # A prompt runs under the settings that were asked for before it, or their refusal is known (EN-021).
+        # A prompt runs under the settings that were asked for before it, or their refusal is known.
         if turn.delivery == "not_dispatched" and not state.settings_lane:
             _dispatch(step)
     elif state.closers:
