@@ -4,7 +4,7 @@ Keeps what the store and the provider would have: the newest row of each entity,
 given. Time and ids are counters, so that a run is the same each time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import attrs
 
@@ -13,9 +13,10 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle.session import decide
 from runtime.lifecycle.state import Context, Policy, SessionState
 from runtime.providers import normalized as n
-from runtime.providers.port import ConnectionCommand
+from runtime.providers.port import ConnectionCommand, SettingChoice, SettingDescription
 from runtime.refusal import Refusal
 from store.canonical.claim import SubmitClaim
+from store.canonical.common import SettingValue
 from store.canonical.identifiers import (
     ClientSubmitId,
     RequestId,
@@ -38,6 +39,19 @@ OPTIONS = (
     InteractionOption("yes", "Allow", "allow_once"),
     InteractionOption("no", "Reject", "reject_once"),
 )
+
+
+SETTINGS = {
+    setting.key: setting
+    for setting in (
+        SettingDescription(
+            "mode", "now", (SettingChoice("ask", "Ask"), SettingChoice("auto", "Auto")), "ask"
+        ),
+        SettingDescription("level", "now"),
+        SettingDescription("model", "next_turn", default="small"),
+        SettingDescription("dedicatedProcess", "launch", default=False, is_truth=True),
+    )
+}
 
 
 def a_session(**fields: object) -> Session:
@@ -64,6 +78,7 @@ class Playbook:
     state: SessionState = attrs.field(factory=lambda: SessionState(a_session()))
     policy: Policy = attrs.field(factory=Policy)
     target_refusal: Refusal | None = None
+    known_settings: Mapping[str, SettingDescription] = attrs.field(factory=lambda: SETTINGS)
     now_ms: int = 1_000
     ids: Iterator[int] = attrs.field(factory=lambda: iter(range(1, 1_000_000)))
     effects: list[fx.Effect] = attrs.field(factory=list)
@@ -85,7 +100,9 @@ class Playbook:
 
     def give(self, given: i.SessionInput) -> list[fx.Effect]:
         """One decision; its effects are performed on paper."""
-        context = Context(self.now_ms, lambda: f"id{next(self.ids)}", self.policy, self.target_refusal)
+        context = Context(
+            self.now_ms, lambda: f"id{next(self.ids)}", self.policy, self.target_refusal, self.known_settings
+        )
         self.state, effects = decide(self.state, given, context)
         for effect in effects:
             self._perform(effect)
@@ -156,6 +173,11 @@ class Playbook:
     def say(self, event: n.ProviderEvent) -> list[fx.Effect]:
         """An event of the present connection."""
         return self.give(i.FromProvider(self.generation, event))
+
+    def update(self, reply: str, /, **settings: SettingValue | None) -> object:
+        """A client changes settings; gives the answer, if it has one already."""
+        self.give(i.UpdateSettings(reply, settings))
+        return self.answers[reply][-1] if reply in self.answers else None
 
     def running(self, capabilities: SessionCapabilities = LOADS) -> TurnId:
         """A turn that the provider has accepted."""
