@@ -1,26 +1,28 @@
 """The process table of the simulated world: agents in memory, and the launcher port that starts them.
 
-Each process runs the shipped demo agent, which does no I/O itself, on virtual time behind pipes with weather. What
-the agents were told is noted here and outlives every daemon. A daemon that dies takes its processes along, as the
+Each process runs the shipped demo agent or the scripted Codex, which do no I/O themselves, on virtual time behind pipes
+with weather. What the agents were told and what they keep is held here and outlives every daemon. A daemon that dies takes its processes along, as the
 process guard sees to it; what was in their pipes by then may still be heard.
 """
 
-import json
 import random
-import re
 from collections import Counter
 from typing import Final, Literal
 
 import attrs
 import trio
 
-from runtime.providers.demo.actions import DemoSettings, MemoryStore
+from runtime.providers.demo.actions import DemoSettings, MemoryStore, ScriptedAgent
+from runtime.providers.demo.agent import DemoAgent
+from runtime.simulation.agent_notes import AgentNotes
 from runtime.simulation.agent_process import AgentFate, SimulatedProcess
 from runtime.simulation.pipes import Weather, on_tick
+from runtime.simulation.scripted_codex.rollouts import MemoryRollouts
+from runtime.simulation.scripted_codex.server import CodexSettings, ScriptedCodex
 from supervisor.process_guard.port import LaunchFailed, LaunchRequest
 
-SUBMIT_MARK: Final = re.compile(r"<<([^<>]+)>>")
-"""How a prompt of the simulation carries its submit id to the agent."""
+CODEX_PROGRAM: Final = "codex-app-server"
+"""Which program is the scripted Codex; every other one is the demo agent."""
 
 
 @attrs.frozen(kw_only=True)
@@ -38,43 +40,6 @@ class AgentHabits:
     resumes: bool = True
 
 
-@attrs.frozen
-class ToldPrompt:
-    """An agent was given a prompt."""
-
-    submit_id: str
-    pid: int
-    at_seconds: float
-
-
-@attrs.frozen
-class ToldAnswer:
-    """An agent was given the answer to a request of its own; `option_id` is None for a cancelled one."""
-
-    pid: int
-    request_id: str
-    option_id: str | None
-
-
-@attrs.define
-class AgentNotes:
-    """Everything the agents were told, over all lives."""
-
-    prompts: list[ToldPrompt] = attrs.field(factory=list)
-    answers: list[ToldAnswer] = attrs.field(factory=list)
-
-    def take(self, pid: int, line: bytes, at_seconds: float) -> None:
-        """One line that an agent has read."""
-        message = json.loads(line)
-        if message.get("method") == "session/prompt":
-            text = "".join(block.get("text", "") for block in message["params"]["prompt"])
-            found = SUBMIT_MARK.search(text)
-            self.prompts.append(ToldPrompt(found.group(1) if found else text, pid, at_seconds))
-        elif "method" not in message and str(message.get("id", "")).startswith("demo-request"):
-            outcome = (message.get("result") or {}).get("outcome") or {}
-            self.answers.append(ToldAnswer(pid, message["id"], outcome.get("optionId")))
-
-
 class AgentMachine:
     """All processes of the world, and what they keep on their own disk."""
 
@@ -89,6 +54,7 @@ class AgentMachine:
         self._nursery = nursery
         self._faults = faults
         self._sessions = MemoryStore()
+        self._rollouts = MemoryRollouts()
         self._processes: list[SimulatedProcess] = []
 
     @property
@@ -110,14 +76,8 @@ class AgentMachine:
             self._faults["launch failed"] += 1
             raise LaunchFailed("no process could be made")
         number = len(self._processes) + 1
-        settings = DemoSettings(
-            identity=f"agent{number}",
-            startup_seconds=0.0 if self.calm else chance.random() * self._habits.startup_seconds_max,
-            loads=self._habits.loads,
-            resumes=self._habits.resumes,
-        )
         process = SimulatedProcess(
-            number, request.label, settings, self._sessions, self._fate(), self._habits.pipes, self
+            number, request.label, self._agent(request, number), self._fate(), self._habits.pipes, self
         )
         self._processes.append(process)
         self._nursery.start_soon(process.run)
@@ -145,6 +105,20 @@ class AgentMachine:
     def chance(self) -> random.Random:
         """The source of the processes' own chances."""
         return self._chance
+
+    def _agent(self, request: LaunchRequest, number: int) -> ScriptedAgent:
+        habits = self._habits
+        startup_seconds = 0.0 if self.calm else self._chance.random() * habits.startup_seconds_max
+        if request.argv[0] == CODEX_PROGRAM:
+            codex = CodexSettings(identity=f"agent{number}", startup_seconds=startup_seconds)
+            return ScriptedCodex(codex, self._rollouts if habits.loads else MemoryRollouts())
+        demo = DemoSettings(
+            identity=f"agent{number}",
+            startup_seconds=startup_seconds,
+            loads=habits.loads,
+            resumes=habits.resumes,
+        )
+        return DemoAgent(demo, self._sessions)
 
     def _fate(self) -> AgentFate:
         chance, habits = self._chance, self._habits

@@ -1,4 +1,4 @@
-"""One agent process of the simulated world: the demo agent behind three pipes, with a fate drawn at its birth.
+"""One agent process of the simulated world: an agent in memory behind three pipes, with a fate drawn at its birth.
 
 It implements the process guard's `ProcessHandle`, and its orderly end goes through the guard's own ladder, so steps,
 order and bounds are those of production.
@@ -14,16 +14,14 @@ import trio
 from runtime.providers.demo.actions import (
     Action,
     CloseInput,
-    DemoSettings,
     Die,
     Exit,
     Repeat,
-    SessionStore,
+    ScriptedAgent,
     Spawn,
     WakeAt,
     Write,
 )
-from runtime.providers.demo.agent import DemoAgent
 from runtime.simulation.pipes import Pipe, Weather
 from supervisor.process_guard.ladder import end
 from supervisor.process_guard.port import (
@@ -112,14 +110,13 @@ class _Output:
 
 
 class SimulatedProcess:
-    """`ProcessHandle` around one demo agent."""
+    """`ProcessHandle` around one agent."""
 
     def __init__(
         self,
         number: int,
         label: str,
-        settings: DemoSettings,
-        sessions: SessionStore,
+        agent: ScriptedAgent,
         fate: AgentFate,
         weather: Weather,
         surroundings: Surroundings,
@@ -127,7 +124,7 @@ class SimulatedProcess:
         self.label = label
         self.pid, self.reaper_pid = 1000 + number, 5000 + number
         self.exited: ExitStatus | None = None
-        self._agent = DemoAgent(settings, sessions)
+        self._agent = agent
         self._fate = fate
         self._surroundings = surroundings
         self._in, self._out, self._err = (Pipe(weather, surroundings.chance) for _ in range(3))
@@ -208,6 +205,7 @@ class SimulatedProcess:
             except (trio.BrokenResourceError, trio.ClosedResourceError):
                 status = ExitStatus(code=1)  # nobody reads what it says
         self.exited = status or ExitStatus(signal=self._killed_by)
+        self._agent.ended()
         self._in.close_reader()
         self._out.end()
         self._err.end()

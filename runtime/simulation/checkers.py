@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import orjson
 
-from runtime.simulation.agent_machine import AgentNotes
+from runtime.simulation.agent_notes import AgentNotes
 from runtime.simulation.commit_record import CommitRecord
 from runtime.simulation.contents import Contents
 from runtime.simulation.history import History, Json, Violation

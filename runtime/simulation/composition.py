@@ -18,11 +18,12 @@ from runtime.api.wsproto_transport import serve_client
 from runtime.controller import Controller, ControllerPorts
 from runtime.controller_limits import transport_limits
 from runtime.providers.acp.adapter import AcpDescriptor
+from runtime.providers.codex.descriptor import CodexDescriptor
 from runtime.providers.registry import ProviderRegistry
-from runtime.simulation.agent_machine import SimulatedLauncher
+from runtime.simulation.agent_machine import CODEX_PROGRAM, SimulatedLauncher
 from runtime.simulation.disk import LAYER, SimulatedFiles, simulated_layer
 from runtime.simulation.network import SimulatedListener
-from runtime.simulation.operations import TARGET
+from runtime.simulation.operations import CODEX, DEMO
 from runtime.simulation.pipes import on_tick
 from runtime.simulation.world import World
 from runtime.targets import TargetDefinition
@@ -72,8 +73,11 @@ class SimulatedDaemon:
             writer=store.inline_writer(self._take_time_to_commit),
             reader=store.reader,
             launcher=launcher,
-            registry=ProviderRegistry((AcpDescriptor(_VERSION),)),
-            targets=(TargetDefinition(TargetId(TARGET), "acp", "Demo agent", ("demo-agent",), {}),),
+            registry=ProviderRegistry((AcpDescriptor(_VERSION), CodexDescriptor(_VERSION))),
+            targets=(
+                TargetDefinition(TargetId(DEMO), "acp", "Demo agent", ("demo-agent",), {}),
+                TargetDefinition(TargetId(CODEX), "codex", "Codex", (CODEX_PROGRAM,), {}),
+            ),
             program_found=lambda _: True,
             directories=world.directories,
             clock=world.clock,

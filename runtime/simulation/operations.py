@@ -13,7 +13,8 @@ from runtime.simulation.client import SimulatedClient
 from runtime.simulation.history import Json, Request
 from runtime.simulation.link import LinkLost
 
-TARGET = "demo"
+DEMO = "demo"
+CODEX = "codex"
 _TRIES_MAX = 60
 _READS = 5
 
@@ -33,6 +34,7 @@ class CreateSession:
     submit_id: str
     prompt: str | None
     settings: tuple[tuple[str, str | bool], ...] = ()
+    target: str = DEMO
 
     async def perform(self, client: SimulatedClient) -> None:
         """See `Operation`."""
@@ -42,7 +44,7 @@ class CreateSession:
     def params(self) -> Json:
         """Of `session/create`, but for the workspace."""
         params: Json = {
-            "agentTargetId": TARGET,
+            "agentTargetId": self.target,
             "clientSubmitId": self.submit_id,
             "agentSessionId": self.session,
             "settings": dict(self.settings),

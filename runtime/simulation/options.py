@@ -59,6 +59,8 @@ class RunOptions:
     disk: tuple[DiskTrouble, ...]
     network: Weather
     agents: AgentHabits
+    codex_share: float
+    """Of the sessions: how many are of the scripted Codex, the others of the demo agent."""
     commit_seconds_max: float
     clock_jump_ms_max: int
     limits: Limits
@@ -78,6 +80,7 @@ def options_of(seed: int) -> RunOptions:
         disk=_disk(chance),
         network=_network(chance),
         agents=_agents(chance),
+        codex_share=Chances(seed).source("dialects").choice((0.0, 0.5, 1.0)),
         commit_seconds_max=chance.choice((0.0005, 0.003, 0.02)),
         clock_jump_ms_max=chance.choice((0, 0, 5_000, 3_600_000)),
         limits=_limits(chance),

@@ -3,14 +3,23 @@
 import random
 from typing import Final
 
+import attrs
+
 from runtime.simulation import operations as op
 from runtime.simulation.options import RunOptions, session_name
+from runtime.simulation.scheduler import Chances
 
 _SETTINGS: Final[tuple[tuple[tuple[str, str | bool], ...], ...]] = (
     (),
     (("model", "demo-large"),),
     (("mode", "auto"), ("dedicatedProcess", True)),
 )
+_CODEX_SETTINGS: Final[tuple[tuple[tuple[str, str | bool], ...], ...]] = (
+    (),
+    (("sandbox", "read-only"), ("model", "large")),
+    (("approvalPolicy", "never"), ("dedicatedProcess", True)),
+)
+"""One for each of those above: what they are about, in the words of Codex."""
 _ORDINARY: Final = (
     "",
     "[[stream 6 delay=5 size=20]]",
@@ -49,6 +58,23 @@ _UNRULY: Final = (
     "[[close-stdin]] [[stream 3 delay=10]]",
     "[[stderr 200000]] [[say loud]]",
 )
+_OF_CODEX: Final = (
+    "[[early]] [[stream 6 delay=4]]",
+    "[[patch notes.txt]] [[say patched]]",
+    "[[ask]] [[elicit tool]] [[say asked]]",
+    "[[background 60]] [[say left it running]]",
+    "[[background 60]] [[goal 2]] [[say mine]]",
+    "[[review]] [[say reviewed]]",
+    "[[output 6 delay=5]] [[retry 2]] [[say whole]]",
+    "[[wrong-id]] [[sleep 3000]]",
+    "[[wrong-id refuses=2]] [[sleep 3000]]",
+    "[[withdrawn 20]] [[say alone]]",
+    "[[child]] [[elicit fields]] [[say answered]]",
+    "[[unload]] [[say nobody hears]]",
+    "[[fail usageLimitExceeded]]",
+    "[[reject thread not found: elsewhere]]",
+    "[[silent-start]] [[say begun without an answer]]",
+)
 
 
 def plans_of(options: RunOptions, chance: random.Random) -> list[list[op.Operation]]:
@@ -56,9 +82,16 @@ def plans_of(options: RunOptions, chance: random.Random) -> list[list[op.Operati
     plans: list[list[op.Operation]] = [[] for _ in options.clients]
     sent: list[tuple[str, str, str]] = []
     created: list[op.CreateSession] = []
+    # Drawn apart, so that a run without Codex is the one it was before there was a choice.
+    dialects = Chances(options.seed).source("dialects of sessions")
+    codex: set[str] = set()
     for number in range(options.sessions):
         prompt = _prompt(chance) if chance.random() < 0.4 else None
-        create = op.CreateSession(session_name(number), f"create-{number}", prompt, chance.choice(_SETTINGS))
+        settings, target = chance.choice(_SETTINGS), op.DEMO
+        if dialects.random() < options.codex_share:
+            settings, target = _CODEX_SETTINGS[_SETTINGS.index(settings)], op.CODEX
+            codex.add(session_name(number))
+        create = op.CreateSession(session_name(number), f"create-{number}", prompt, settings, target)
         plans[number % len(plans)].append(create)
         created.append(create)
     for number in range(options.operations):
@@ -68,7 +101,11 @@ def plans_of(options: RunOptions, chance: random.Random) -> list[list[op.Operati
             plan.append(
                 op.CreateAgain(chance.choice(created), chance.choice(("nothing", "content", "submit id")))
             )
-        plan.append(_operation(session, f"submit-{number}", sent, chance))
+        operation = _operation(session, f"submit-{number}", sent, chance)
+        if session in codex and isinstance(operation, op.SendPrompt) and dialects.random() < 0.7:
+            operation = attrs.evolve(operation, prompt=dialects.choice(_OF_CODEX))
+            sent[:] = [known for known in sent if known[1] != operation.submit_id]
+        plan.append(operation)
         if chance.random() < 0.5:
             plan.append(op.Pause(chance.random() * 0.15))
     return plans

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from runtime.simulation import checkers
-from runtime.simulation.agent_machine import AgentNotes, ToldAnswer, ToldPrompt
+from runtime.simulation.agent_notes import AgentNotes, ToldAnswer, ToldPrompt
 from runtime.simulation.commit_record import CommitRecord
 from runtime.simulation.contents import Contents
 from runtime.simulation.effect_order import shows_effect_early

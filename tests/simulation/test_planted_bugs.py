@@ -1,6 +1,7 @@
 """The simulation is checked itself: each bug that is planted into the service is found, and by the right promise."""
 
 import itertools
+from collections.abc import Iterable
 
 import runtime.providers.connection as connection_module
 import store.connection as store_connection
@@ -11,6 +12,9 @@ from runtime.api.subscription import Subscription
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import interaction as interactions
 from runtime.lifecycle.live_tail import LiveTail
+from runtime.providers.codex.asks import OpenAsks
+from runtime.providers.codex.thread_calls import ThreadCalls
+from runtime.simulation.options import options_of
 from runtime.simulation.run import run_seed
 from store.canonical import recovery
 from store.statements import claims
@@ -18,9 +22,12 @@ from store.statements import claims
 SEEDS_MAX = 60
 
 
-def first_finding(*promises: str) -> int:
+CODEX_SEEDS = [seed for seed in range(3 * SEEDS_MAX) if options_of(seed).codex_share == 1.0]
+
+
+def first_finding(*promises: str, seeds: Iterable[int] = range(SEEDS_MAX)) -> int:
     """The first seed that shows one of these promises broken."""
-    for seed in range(SEEDS_MAX):
+    for seed in seeds:
         found = {violation.promise for violation in run_seed(seed).violations}
         if found & set(promises):
             return seed
@@ -171,3 +178,30 @@ def test_a_crash_of_a_part_is_found(monkeypatch):
 
     monkeypatch.setattr(LiveTail, "append", crash_now_and_then)
     first_finding("no part of the service crashes")
+
+
+def test_a_prompt_that_codex_is_told_again_when_it_refused_it_is_found(monkeypatch):
+    started = ThreadCalls._started
+
+    def started_or_tried_again(self, conversation, pending, answer, out):
+        if hasattr(answer, "message") and not pending.cancel_asked:
+            pending.cancel_asked = True
+            self.start(conversation, pending, out)
+        else:
+            started(self, conversation, pending, answer, out)
+
+    monkeypatch.setattr(ThreadCalls, "_started", started_or_tried_again)
+    first_finding("a submit id is dispatched at most once", seeds=CODEX_SEEDS)
+
+
+def test_a_question_of_codex_that_is_answered_twice_is_found(monkeypatch):
+    answer = OpenAsks.answer
+
+    def answer_and_again(self, command, out):
+        ask = self._open.get(command.request_id)
+        answer(self, command, out)
+        if ask is not None and ask.request_id not in self._open:
+            self._open[ask.request_id] = ask
+
+    monkeypatch.setattr(OpenAsks, "answer", answer_and_again)
+    first_finding("an agent is answered once", seeds=CODEX_SEEDS)

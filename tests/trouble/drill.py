@@ -17,7 +17,7 @@ import attrs
 import trio
 
 from runtime.simulation import checkers
-from runtime.simulation.agent_machine import AgentNotes
+from runtime.simulation.agent_notes import AgentNotes
 from runtime.simulation.commit_record import CommitRecord
 from runtime.simulation.contents import Contents, read_contents, read_log
 from runtime.simulation.history import History, Json, Request, Violation
