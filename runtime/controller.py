@@ -15,6 +15,7 @@ from runtime.actors.session import SessionDirectory, SessionServices
 from runtime.actors.session_cells import SessionCells
 from runtime.actors.tails import Flusher, TailRegistry
 from runtime.actors.turn_book import TurnBook
+from runtime.api.access import AccessControl
 from runtime.api.client import Client
 from runtime.api.clients import ClientList
 from runtime.api.event_hub import EventHub
@@ -252,6 +253,9 @@ class Controller:
             metrics=self.metrics.read,
             clients=self.clients,
             inspection=Inspection(self.sessions, self.locks, self.pool, self.activities),
+            access=AccessControl(
+                ports.reader, self.targets, ports.directories.is_within, self.turns.unsettled
+            ),
             start_operation=self._start_operation,
             limits=limits,
             server_info=server_info,

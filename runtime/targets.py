@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
+from runtime.effects import effect_of_settings
 from runtime.lifecycle.settings import KnownSettings, fits
 from runtime.providers import failures
 from runtime.providers.examiner import ProgramExaminer
 from runtime.providers.launch import LaunchSpecification
 from runtime.providers.pool import ConnectionPool
-from runtime.providers.port import ProviderDescriptor, Scope, SettingDescription
+from runtime.providers.port import ProviderDescriptor, Scope, SettingDescription, SettingEffect
 from runtime.providers.programs import Program
 from runtime.providers.registry import ProviderRegistry, UnsupportedProvider
 from runtime.providers.routes import ScopeSink
@@ -98,6 +99,12 @@ class TargetCatalogue:
     def settings_of(self, target_id: TargetId) -> KnownSettings:
         """The settings that sessions of this target know; none for a target that is not there."""
         return self._settings.get(target_id, _NO_SETTINGS)
+
+    def effect_of(self, target_id: TargetId, settings: Settings) -> SettingEffect:
+        """How far these settings let an agent of this target go; of a target that is not there nothing is known."""
+        if target_id not in self._definitions:
+            return "unrestricted"
+        return effect_of_settings(self.settings_of(target_id).values(), settings)
 
     def listing(self) -> tuple[Target, ...]:
         """What `target/list` shows."""

@@ -163,7 +163,8 @@ class StoreReader(Protocol):
         self, workspace_id: WorkspaceId, which: SessionFilter, cursor: str | None, limit: int
     ) -> Read[Page[ListedSession]]: ...
 
-    def session_count(self) -> int: ...
+    def session_count(self, workspaces: frozenset[str] | None = None) -> int:
+        """How many sessions are kept and not deleted, children included, in these workspaces or in all."""
 
     def workspaces(
         self, only: frozenset[str] | None, cursor: str | None, limit: int

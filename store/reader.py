@@ -133,10 +133,10 @@ class SqliteReader:
             )
             return Read(Page(items, next_cursor), commit_seq)
 
-    def session_count(self) -> int:
-        """How many sessions are kept and not deleted, children included."""
+    def session_count(self, workspaces: frozenset[str] | None = None) -> int:
+        """See `StoreReader`."""
         with self._snapshot():
-            return sessions.count(self._connection)
+            return sessions.count(self._connection, workspaces)
 
     def workspaces(
         self, only: frozenset[str] | None, cursor: str | None, limit: int

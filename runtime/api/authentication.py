@@ -13,8 +13,9 @@ from typing import Literal, Protocol
 
 import attrs
 
+from runtime.effects import Effect
+
 Scope = Literal["read", "control", "admin"]
-Effect = Literal["read_only", "asks", "edits", "unrestricted"]
 
 _SCOPE_RANKS: dict[Scope, int] = {"read": 0, "control": 1, "admin": 2}
 TOKEN_FILE_MODE = 0o600
@@ -35,8 +36,22 @@ class Principal:
     """The only directories its sessions may work in or below; None is any."""
     max_effect: Effect | None = None
     """The widest effect its settings may have; None is any."""
+    max_sessions: int | None = None
+    """`session/create` is refused while the workspaces it may name hold so many sessions; None is no such bound."""
+    max_live_turns: int | None = None
+    """No turn is begun by it while the workspaces it may name have so many unsettled turns; None is no such bound."""
+    max_connections: int | None = None
+    """Connections it may have at a time; None is as many as anybody."""
+    requests_per_second: float | None = None
+    """Of all its connections together, with bursts of one second's worth; None is no such bound."""
     token_digest: bytes = attrs.field(default=b"", repr=False)
     """SHA-256 of the token: tells a rotated token from the old one and keeps the token itself out of memory."""
+
+    @property
+    def limited(self) -> bool:
+        """Whether it is bound by more than its scope and its workspaces."""
+        bounds = (self.roots, self.max_effect, self.max_sessions, self.max_live_turns)
+        return any(bound is not None for bound in bounds)
 
     def allows(self, needed: Scope) -> bool:
         """Whether its scope is `needed` or wider."""

@@ -129,6 +129,8 @@ class Client:
         elif len(self._in_flight) >= self.services.limits.max_in_flight_requests:
             refusal = Refusal("overloaded", retry_after_ms=OVERLOADED_RETRY_MS)
             self.queue.put_reply(encode_error(parsed.id, refusal))
+        elif (too_soon := self.services.access.throttle(self.principal)) is not None:
+            self.queue.put_reply(encode_error(parsed.id, too_soon))
         else:
             self._answer(parsed)
 
@@ -169,7 +171,7 @@ class Client:
 
     def _order(self, method: Method, request: Request[Any]) -> None:
         """Run the request now, or after what the same connection asked of the same session before it."""
-        run = partial(self._handle, HANDLERS[method.name], request)
+        run = partial(self._handle, method, request)
         session_id = getattr(request.params, "agent_session_id", None)
         if session_id is None:
             run()
@@ -181,19 +183,22 @@ class Client:
         seen = method.name in SEEN_BY_READS
         if seen:
             request.sink.settled = partial(self._finished, lane, request.sink.settled)
-        self._lanes.command(lane, run, seen_by_reads=seen)
+        judged = method.drives_agent and self.principal.limited
+        self._lanes.command(lane, run, seen_by_reads=seen, reads_first=judged)
 
     def _finished(self, lane: tuple[str, str], landed: Callable[[], object]) -> None:
         landed()
         self._lanes.finished(lane)
 
-    def _handle(self, handler: Callable[[Request[Any]], Refusal | None], request: Request[Any]) -> None:
-        """Run one handler. A bug in it costs its own request, not the connection (clients are cells too)."""
+    def _handle(self, method: Method, request: Request[Any]) -> None:
+        """Run one handler, for who may. A bug in it costs its own request, not the connection (clients are cells too)."""
         crashes: list[Exception] = []
         refusal: Refusal | None = None
         with guard(crashes.append):
             try:
-                refusal = handler(request)
+                refusal = self.services.access.refusal(
+                    self.principal, method, request.params, request.sink
+                ) or HANDLERS[method.name](request)
             except MailboxFull:
                 refusal = Refusal("overloaded", retry_after_ms=OVERLOADED_RETRY_MS)
             except ActorStopped:
@@ -202,12 +207,12 @@ class Client:
                 problem = {"path": "params.cursor", "problem": "is not a cursor of this list"}
                 refusal = Refusal("request.invalid", details=problem)
             except RowError as error:
-                log.error("a stored row cannot be read", method=handler.__name__, reason=str(error))
+                log.error("a stored row cannot be read", method=method.name, reason=str(error))
                 refusal = Refusal("session.quarantined")
             except (StoreUnavailable, StoreDamaged):
                 refusal = Refusal("store.unavailable")
         for crash in crashes:
-            log.error("a request crashed", method=handler.__name__, exc_info=crash)
+            log.error("a request crashed", method=method.name, exc_info=crash)
             refusal = Refusal("internal")
         if refusal is not None:
             request.sink.refuse(refusal)

@@ -5,6 +5,7 @@ no connection's fault leaves its own task (FC-57). It knows neither sockets nor 
 it streams, the composition root hands it routes, tokens, the transport and the handler.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 
 import attrs
@@ -93,6 +94,7 @@ class Front:
         self._accepted = 0
         self._refused: dict[int, int] = {}
         self._clients: dict[int, ClientTransport] = {}
+        self._connections_of: Counter[str] = Counter()
 
     async def serve(self, stream: ByteStream, remote: str) -> None:
         """Carries one connection to its end. Raises nothing: whatever goes wrong is logged and ends here."""
@@ -196,8 +198,16 @@ class Front:
         principal = self._authenticator.authenticate(bearer_token(head))
         if principal is None:
             return refusal(401, ("WWW-Authenticate", "Bearer"))
+        if self._too_many(principal):
+            return refusal(429, ("Retry-After", "1"))
         upgrade = check_upgrade(head)
         return upgrade if isinstance(upgrade, HttpResponse) else _AdmittedClient(upgrade, principal)
+
+    def _too_many(self, principal: Principal) -> bool:
+        most = principal.max_connections
+        if most is None:
+            return False
+        return self._connections_of[principal.name] >= most
 
     async def _respond(self, stream: ByteStream, exchange: HttpExchange, response: HttpResponse) -> None:
         if response.status >= 400:
@@ -220,7 +230,14 @@ class Front:
             remote=remote,
             connected_at_seconds=trio.current_time(),
         )
-        await self._serve_client(stream, admitted.upgrade, peer, self._handle_client, self._limits)
+        name = admitted.principal.name
+        self._connections_of[name] += 1
+        try:
+            await self._serve_client(stream, admitted.upgrade, peer, self._handle_client, self._limits)
+        finally:
+            self._connections_of[name] -= 1
+            if not self._connections_of[name]:
+                del self._connections_of[name]
 
     async def _handle_client(self, client: ClientTransport) -> None:
         client_id = client.peer.client_id

@@ -18,6 +18,7 @@ _REASONS = {
     408: "no request came in time",
     413: "request too large",
     426: "upgrade to websocket, version 13",
+    429: "too many connections of this token",
     431: "request head too large",
     500: "internal error",
     501: "not implemented",

@@ -35,13 +35,19 @@ class RequestLanes:
         else:
             lane.waiting.append((True, run))
 
-    def command(self, session: Hashable, run: Callable[[], None], *, seen_by_reads: bool) -> None:
-        """Admit a command now, or after the reads before it. `seen_by_reads` ones are to be `finished`."""
+    def command(
+        self, session: Hashable, run: Callable[[], None], *, seen_by_reads: bool, reads_first: bool = False
+    ) -> None:
+        """Admit a command now, or after the reads before it. `seen_by_reads` ones are to be `finished`.
+
+        One that `reads_first` looks at the session before it takes effect, so it waits like a read, too.
+        """
         lane = self._lanes.get(session)
-        if lane is not None and lane.waiting:
-            lane.waiting.append((False, self._admission(session, run, seen_by_reads)))
+        admit = self._admission(session, run, seen_by_reads)
+        if lane is not None and (lane.waiting or reads_first):
+            lane.waiting.append((reads_first, admit))
         else:
-            self._admission(session, run, seen_by_reads)()
+            admit()
 
     def finished(self, session: Hashable) -> None:
         """A command that reads have to see has its answer."""

@@ -7,6 +7,7 @@ import attrs
 
 from runtime.actors.session import SessionDirectory
 from runtime.actors.tails import TailRegistry
+from runtime.api.access import AccessControl
 from runtime.api.authentication import Principal
 from runtime.api.clients import ClientList
 from runtime.api.event_hub import EventHub
@@ -56,6 +57,7 @@ class ApiServices:
     metrics: Callable[[], tuple[MetricFamily, ...]]
     clients: ClientList
     inspection: Inspection
+    access: AccessControl
     start_operation: Callable[[Callable[[WatchedSink], Awaitable[None]], RequestSink, PlaceMark], None]
     limits: Limits
     server_info: ServerInfo

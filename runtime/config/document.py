@@ -13,13 +13,14 @@ from typing import Annotated, TypeAlias
 
 import attrs
 
-from runtime.api.authentication import Effect, Scope
+from runtime.api.authentication import Scope
 from runtime.config.model import Provider, TimeoutAnswer, Transport
 from runtime.config.problem import ConfigurationInvalid, invalid, unknown_key_problem
+from runtime.effects import Effect
 from runtime.refusal import Refusal
 from runtime.wire.constraints import AtLeast, Characters, Items
 from runtime.wire.converter import structure
-from runtime.wire.limits import Limits, RestartLimit
+from runtime.wire.limits import Limits, Positive, RestartLimit
 from runtime.wire.members import fields_of, wire_name
 from store.canonical.identifiers import TargetId, WorkspaceId
 
@@ -52,6 +53,10 @@ class TokenTable:
     workspaces: tuple[WorkspaceId, ...] | None = None
     roots: tuple[FilePath, ...] | None = None
     max_effect: Effect | None = None
+    max_sessions: Positive | None = None
+    max_live_turns: Positive | None = None
+    max_connections: Positive | None = None
+    requests_per_second: Annotated[float, AtLeast(0.001)] | None = None
 
 
 @attrs.frozen(kw_only=True)

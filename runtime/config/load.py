@@ -182,6 +182,10 @@ def _token(table: TokenTable, folder: Path, source: str, path: str) -> TokenConf
         workspaces=table.workspaces,
         roots=roots,
         max_effect=table.max_effect,
+        max_sessions=table.max_sessions,
+        max_live_turns=table.max_live_turns,
+        max_connections=table.max_connections,
+        requests_per_second=table.requests_per_second,
     )
 
 

@@ -10,8 +10,9 @@ from typing import Literal
 
 import attrs
 
-from runtime.api.authentication import Effect, Scope
+from runtime.api.authentication import Scope
 from runtime.api.listen_address import ListenAddress
+from runtime.effects import Effect
 from runtime.wire.limits import Limits
 
 Provider = Literal["codex", "claude", "acp"]
@@ -48,6 +49,11 @@ class TokenConfiguration:
     """The only directories its sessions may work in or below, absolute; None is any."""
     max_effect: Effect | None = None
     """The widest effect its settings may have; None is any."""
+    max_sessions: int | None = None
+    max_live_turns: int | None = None
+    max_connections: int | None = None
+    requests_per_second: float | None = None
+    """Bounds of this token beside `limits`, as `runtime.api.authentication.Principal` says; None is none."""
 
 
 @attrs.frozen(kw_only=True)

@@ -13,6 +13,7 @@ import structlog
 from runtime.actors.replies import SessionReply
 from runtime.actors.session import SessionDirectory
 from runtime.lifecycle.inputs import CreateSession, Prompt
+from runtime.operations.allowance import Allowance
 from runtime.operations.operation import WatchedSink
 from runtime.ports import WallClock
 from runtime.refusal import Refusal
@@ -53,6 +54,9 @@ class WorkDirectories(Protocol):
     def is_within(self, path: str, roots: Sequence[str]) -> bool:
         """Whether a path, with its links resolved, is one of the roots or below one."""
 
+    def path_of(self, key: SessionKey) -> str:
+        """What `allocate` would make."""
+
     def allocate(self, key: SessionKey) -> str:
         """Make the directory of a session that was given none; the same one when repeated. Raises
         WorkDirectoryUnavailable."""
@@ -69,8 +73,7 @@ class NewSession:
     target_id: TargetId
     claim: SubmitClaim
     cwd: str | None
-    roots: tuple[str, ...] | None
-    """Where the caller's token lets sessions work; None is anywhere."""
+    allowance: Allowance
     title: str | None
     settings: Settings
     prompt: Prompt | None
@@ -134,14 +137,19 @@ class CreateOperation:
         coming = sum(not sink.answered.is_set() for sink in self._admitted)
         if self.reader.session_count() + coming >= self.sessions_max:
             return Refusal("limit.exceeded", details={"limit": "maxSessions"})
-        refusal = self.targets.refusal_for(new.target_id)
+        return new.allowance.count_refusal(begins_turn=new.prompt is not None) or self._target_refusal(new)
+
+    def _target_refusal(self, new: NewSession) -> Refusal | None:
+        refusal = self.targets.refusal_for(new.target_id) or new.allowance.directory_refusal(
+            new.cwd or self.directories.path_of(new.key)
+        )
         if refusal is not None:
             return refusal
-        if new.roots is not None and not (new.cwd and self.directories.is_within(new.cwd, new.roots)):
-            return Refusal("auth.forbidden", details={"param": "cwd"})
         if new.cwd is not None and not self.directories.is_directory(new.cwd):
             return Refusal("session.cwd_missing")
-        return self.targets.check_settings(new.target_id, new.settings)
+        return self.targets.check_settings(new.target_id, new.settings) or new.allowance.effect_refusal(
+            new.target_id, new.settings
+        )
 
     async def _create(self, new: NewSession, sink: WatchedSink) -> None:
         now_ms = self.clock.now_ms()

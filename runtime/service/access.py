@@ -33,6 +33,10 @@ def admitted_tokens(config: Configuration, admin_file: Path) -> list[Principal]:
                     workspaces=None if entry.workspaces is None else frozenset(entry.workspaces),
                     roots=None if entry.roots is None else tuple(entry.roots),
                     max_effect=entry.max_effect,
+                    max_sessions=entry.max_sessions,
+                    max_live_turns=entry.max_live_turns,
+                    max_connections=entry.max_connections,
+                    requests_per_second=entry.requests_per_second,
                     token_digest=token_digest(token),
                 )
             )

@@ -33,6 +33,10 @@ class DiskWorkDirectories:
         except (OSError, ValueError):
             return False
 
+    def path_of(self, key: SessionKey) -> str:
+        """Where `allocate` would put it."""
+        return str(self._path(key))
+
     def allocate(self, key: SessionKey) -> str:
         """The session's directory; made when it is not there."""
         path = self._path(key)

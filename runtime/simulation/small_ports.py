@@ -56,12 +56,16 @@ class SimulatedDirectories:
         """See `WorkDirectories`."""
         return any(path == root or path.startswith(f"{root}/") for root in roots)
 
+    def path_of(self, key: SessionKey) -> str:
+        """See `WorkDirectories`."""
+        return f"/simulated/{key.workspace_id}/{key.agent_session_id}"
+
     def allocate(self, key: SessionKey) -> str:
         """See `WorkDirectories`."""
-        path = f"/simulated/{key.workspace_id}/{key.agent_session_id}"
+        path = self.path_of(key)
         self.made.add(path)
         return path
 
     def release(self, key: SessionKey) -> None:
         """See `WorkDirectories`."""
-        self.made.discard(f"/simulated/{key.workspace_id}/{key.agent_session_id}")
+        self.made.discard(self.path_of(key))

@@ -89,7 +89,8 @@ _TABLE = (
     ErrorCode(
         "auth.forbidden",
         "The token does not allow this.",
-        "The token's scope, workspaces, `roots` or `maxEffect` do not cover the request.",
+        "The token's scope, workspaces, `roots` or `maxEffect` do not cover the request; `details.limit` says which of "
+        "the last two.",
     ),
     ErrorCode(
         "protocol.uninitialized",
@@ -300,7 +301,8 @@ _TABLE = (
     ErrorCode(
         "limit.exceeded",
         "A limit of the service is reached.",
-        "`details.limit` names the member of `limits`.",
+        "`details.limit` names the member of `limits`, or the key of the token's own bound; `retryAfterMs` where it is "
+        "known when there is room again.",
         retryable=True,
     ),
     ErrorCode(

@@ -17,6 +17,7 @@ COMMON_REFUSALS = (
     "request.invalid",
     "auth.forbidden",
     "protocol.uninitialized",
+    "limit.exceeded",
     "overloaded",
     "store.unavailable",
     "shutdown.in_progress",
@@ -52,6 +53,10 @@ class Method:
     """Whether `workspaceId` is required."""
     session_addressed: bool = False
     """Whether it names one session: such requests of one connection take effect in arrival order (`contract §2`)."""
+    drives_agent: bool = False
+    """Whether it makes a session's agent work or lets it go further: what a token's roots and `maxEffect` bound."""
+    begins_turn: bool = False
+    """Whether it begins a turn in a session that is there."""
     refusals: tuple[str, ...] = ()
     """Codes it may be refused with besides the common ones."""
 
@@ -83,7 +88,6 @@ _TABLE = (
             "settings.invalid",
             "capability.unsupported",
             *_CONTENT,
-            "limit.exceeded",
             "store.full",
         ),
     ),
@@ -119,6 +123,8 @@ _TABLE = (
         replies.TurnReply,
         "control",
         session_addressed=True,
+        drives_agent=True,
+        begins_turn=True,
         refusals=(*_COMMAND, "session.busy", "session.not_resumable", "submit.conflict", *_CONTENT),
     ),
     Method(
@@ -137,6 +143,7 @@ _TABLE = (
         replies.SessionReply,
         "control",
         session_addressed=True,
+        drives_agent=True,
         refusals=(
             *_SESSION,
             "session.not_resumable",
@@ -147,7 +154,6 @@ _TABLE = (
             *_PROVIDER,
             "provider.model_unavailable",
             "settings.invalid",
-            "limit.exceeded",
             "store.full",
         ),
     ),
@@ -176,6 +182,7 @@ _TABLE = (
         replies.SessionReply,
         "control",
         session_addressed=True,
+        drives_agent=True,
         refusals=(
             *_COMMAND,
             "target.not_found",
@@ -211,6 +218,7 @@ _TABLE = (
         replies.TurnReply,
         "control",
         session_addressed=True,
+        drives_agent=True,
         refusals=(
             *_COMMAND,
             "turn.not_found",
@@ -238,6 +246,7 @@ _TABLE = (
         replies.InteractionReply,
         "control",
         session_addressed=True,
+        drives_agent=True,
         refusals=(
             *_SESSION,
             "turn.not_found",
@@ -263,7 +272,6 @@ _TABLE = (
         requests.EventsSubscribeParams,
         replies.EventsSubscribeReply,
         "read",
-        refusals=("limit.exceeded",),
     ),
     Method(
         "events/update",

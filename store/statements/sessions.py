@@ -2,6 +2,7 @@
 
 import apsw
 import attrs
+import orjson
 
 from store.canonical.change import SessionState
 from store.canonical.identifiers import SessionId, SessionKey, WorkspaceId
@@ -61,6 +62,12 @@ _DESCENDANTS = compose(
 # Both counts are of small indexes; counting the table itself would read every wide row.
 _COUNT = """
     SELECT (SELECT count(*) FROM sessions) - (SELECT count(*) FROM sessions WHERE deleted_at IS NOT NULL)
+"""
+
+_COUNT_OF = """
+    WITH named AS (SELECT value FROM json_each(?1))
+    SELECT (SELECT count(*) FROM sessions WHERE workspace_id IN named)
+        - (SELECT count(*) FROM sessions WHERE workspace_id IN named AND deleted_at IS NOT NULL)
 """
 
 
@@ -144,8 +151,11 @@ def descendants(
     return [stored_session(values) for values in connection.execute(_DESCENDANTS, (workspace_id, session_id))]
 
 
-def count(connection: apsw.Connection) -> int:
-    """How many sessions are kept and not deleted, children included."""
-    number = connection.execute(_COUNT).get
+def count(connection: apsw.Connection, workspaces: frozenset[str] | None = None) -> int:
+    """How many sessions are kept and not deleted, children included, in these workspaces or in all."""
+    if workspaces is None:
+        number = connection.execute(_COUNT).get
+    else:
+        number = connection.execute(_COUNT_OF, (orjson.dumps(sorted(workspaces)).decode(),)).get
     assert isinstance(number, int)
     return number

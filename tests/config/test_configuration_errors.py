@@ -96,6 +96,8 @@ MATRIX = {
     # Tokens.
     '[[tokens]]\nname = "t"\nscope = "read"': 'tokens[0].tokenFile: is missing; for example "/etc/greenroom/api.token"',
     TOKEN.replace('"read"', '"root"'): "tokens[0].scope: must be one of read, control, admin",
+    TOKEN + "maxSessions = 0": "tokens[0].maxSessions: must not be below 1",
+    TOKEN + "requestsPerSecond = 0": "tokens[0].requestsPerSecond: must not be below 0.001",
     TOKEN + 'maxEffect = "all"': "tokens[0].maxEffect: must be one of read_only, asks, edits, unrestricted",
     TOKEN + 'workspaces = ["a b"]': "tokens[0].workspaces[0]: must be 1 to 128 characters of "
     'A-Z a-z 0-9 . _ : -; for example "w1"',

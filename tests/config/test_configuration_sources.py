@@ -76,6 +76,10 @@ def test_every_key_of_the_documented_file_is_taken(bench):
         workspaces = ["w1"]
         roots = ["/srv/work"]
         maxEffect = "edits"
+        maxSessions = 10
+        maxLiveTurns = 2
+        maxConnections = 3
+        requestsPerSecond = 0.5
 
         [limits]
         maxLiveConnections = 5
@@ -115,6 +119,8 @@ def test_every_key_of_the_documented_file_is_taken(bench):
     assert token.workspaces == ("w1",)
     assert token.roots == ("/srv/work",)
     assert token.max_effect == "edits"
+    assert (token.max_sessions, token.max_live_turns, token.max_connections) == (10, 2, 3)
+    assert token.requests_per_second == 0.5
     assert configuration.limits.max_live_connections == 5
     assert configuration.limits.cancel_grace_seconds == 3.0
     assert configuration.limits.session_restarts == RestartLimit(7, 1.0)

@@ -133,10 +133,15 @@ class Daemon:
             _kill(pid)
         assert not left, f"provider processes outlived the daemon: {left}\n{self.log_tail()}"
 
-    def _launch(self) -> subprocess.Popen[bytes]:
-        self.home.mkdir(parents=True, exist_ok=True)
+    def write_settings(self) -> Path:
+        """The configuration file; a running daemon reads it at its next start, or its tokens on SIGHUP."""
         config_file = self.folder / "config.toml"
         config_file.write_text(toml({"targets": [], **self.settings}))
+        return config_file
+
+    def _launch(self) -> subprocess.Popen[bytes]:
+        self.home.mkdir(parents=True, exist_ok=True)
+        config_file = self.write_settings()
         arguments = ("--data-dir", str(self.data_dir), "--listen", self.listen, "--config", str(config_file))
         with self.log_file.open("ab") as log:
             self._process = subprocess.Popen(

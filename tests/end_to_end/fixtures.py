@@ -23,6 +23,7 @@ TOKENS = {
     "worker": {"scope": "control"},
     "tenant": {"scope": "control", "workspaces": ["tenant-1", "tenant-2"]},
     "rooted": {"scope": "control", "roots": ["ROOT"]},
+    "careful": {"scope": "control", "maxEffect": "edits"},
 }
 """Further tokens of the shared daemon; `ROOT` is a folder below its own."""
 UPGRADE = {

@@ -10,7 +10,7 @@ from store.connection import open_for_writing
 from store.open import DATABASE_FILE_NAME
 from tests.end_to_end.client import connected
 from tests.end_to_end.daemon import Daemon
-from tests.end_to_end.fixtures import MakeDaemon
+from tests.end_to_end.fixtures import MakeDaemon, token_of
 from tests.end_to_end.talk import Talk, start, text
 
 
@@ -62,8 +62,14 @@ def damage(daemon: Daemon, talk: Talk) -> None:
 
 
 @pytest.mark.case("FC-40")
-async def test_a_session_whose_rows_cannot_be_read_is_set_aside_alone(make_daemon: MakeDaemon) -> None:
-    daemon = make_daemon()
+async def test_a_session_whose_rows_cannot_be_read_is_set_aside_alone(
+    make_daemon: MakeDaemon, tmp_path: Path
+) -> None:
+    token_file = tmp_path / "v.token"
+    token_file.write_text(token_of("v"))
+    token_file.chmod(0o600)
+    elsewhere = {"name": "v", "tokenFile": str(token_file), "scope": "read", "workspaces": ["v"]}
+    daemon = make_daemon({"tokens": [elsewhere]})
     async with connected(daemon) as client:
         await client.subscribe("w")
         bad = await start(client, "w", "[[hang]]", clientSubmitId="bad")
@@ -81,6 +87,9 @@ async def test_a_session_whose_rows_cannot_be_read_is_set_aside_alone(make_daemo
         assert [(p["code"], p["agentSessionId"]) for p in health["problems"]] == [
             ("session.quarantined", bad.session_id)
         ]
+        async with connected(daemon, token=token_of("v")) as other:
+            seen = await other.request("health/read")
+            assert (seen["status"], seen["problems"], seen["quarantined"]) == ("degraded", [], [])
         for method, params in (
             ("session/send", {"clientSubmitId": "x", "content": text("x")}),
             ("turn/cancel", {"turnId": bad.turn["turnId"]}),

@@ -88,8 +88,8 @@ class Methods(ABC):
         Needs a token of scope `control`. Raises `GreenroomError` with one of:
         submit.conflict, session.exists, session.deleted, session.quarantined, session.cwd_missing,
         target.not_found, target.disabled, settings.invalid, capability.unsupported, request.too_large,
-        attachment.unsupported, attachment.not_found, limit.exceeded, store.full, request.invalid,
-        auth.forbidden, protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress,
+        attachment.unsupported, attachment.not_found, store.full, request.invalid, auth.forbidden,
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
         internal.
         """
         result: SessionCreateReply = await self.request(
@@ -121,7 +121,8 @@ class Methods(ABC):
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
         session.not_found, session.deleted, session.quarantined, request.invalid, auth.forbidden,
-        protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress, internal.
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
         """
         result: SessionGetReply = await self.request(
             "session/get",
@@ -147,8 +148,8 @@ class Methods(ABC):
         active: Only those with an unsettled turn, or only those without.
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
-        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
-        shutdown.in_progress, internal.
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
         """
         result: SessionListReply = await self.request(
             "session/list",
@@ -181,7 +182,8 @@ class Methods(ABC):
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
         session.not_found, session.deleted, session.quarantined, request.invalid, auth.forbidden,
-        protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress, internal.
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
         """
         result: SessionMessagesReply = await self.request(
             "session/messages",
@@ -213,8 +215,8 @@ class Methods(ABC):
         Needs a token of scope `control`. Raises `GreenroomError` with one of:
         session.not_found, session.deleted, session.quarantined, store.full, capability.unsupported,
         session.busy, session.not_resumable, submit.conflict, request.too_large, attachment.unsupported,
-        attachment.not_found, request.invalid, auth.forbidden, protocol.uninitialized, overloaded,
-        store.unavailable, shutdown.in_progress, internal.
+        attachment.not_found, request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded,
+        overloaded, store.unavailable, shutdown.in_progress, internal.
         """
         result: TurnReply = await self.request(
             "session/send",
@@ -233,8 +235,8 @@ class Methods(ABC):
 
         Needs a token of scope `control`. Raises `GreenroomError` with one of:
         session.not_found, session.deleted, session.quarantined, store.full, capability.unsupported,
-        provider.timeout, request.invalid, auth.forbidden, protocol.uninitialized, overloaded,
-        store.unavailable, shutdown.in_progress, internal.
+        provider.timeout, request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded,
+        overloaded, store.unavailable, shutdown.in_progress, internal.
         """
         result: SessionReply = await self.request(
             "session/close", _given(workspace_id=workspace_id, agent_session_id=agent_session_id)
@@ -252,8 +254,8 @@ class Methods(ABC):
         session.not_found, session.deleted, session.quarantined, session.not_resumable, session.cwd_missing,
         target.not_found, target.disabled, capability.unsupported, provider.unavailable,
         provider.auth_required, provider.rejected, provider.timeout, provider.lost, provider.protocol,
-        provider.model_unavailable, settings.invalid, limit.exceeded, store.full, request.invalid,
-        auth.forbidden, protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress,
+        provider.model_unavailable, settings.invalid, store.full, request.invalid, auth.forbidden,
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
         internal.
         """
         result: SessionReply = await self.request(
@@ -270,8 +272,8 @@ class Methods(ABC):
 
         Needs a token of scope `control`. Raises `GreenroomError` with one of:
         session.not_found, session.deleted, session.quarantined, store.full, capability.unsupported,
-        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
-        shutdown.in_progress, internal.
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
         """
         result: SessionReply = await self.request(
             "session/rename",
@@ -286,8 +288,8 @@ class Methods(ABC):
 
         Needs a token of scope `control`. Raises `GreenroomError` with one of:
         session.not_found, session.deleted, session.quarantined, store.full, capability.unsupported,
-        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
-        shutdown.in_progress, internal.
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
         """
         result: SessionReply = await self.request(
             "session/pin", _given(workspace_id=workspace_id, agent_session_id=agent_session_id, pinned=pinned)
@@ -310,7 +312,8 @@ class Methods(ABC):
         target.not_found, target.disabled, settings.invalid, settings.launch_only,
         provider.model_unavailable, provider.unavailable, provider.auth_required, provider.rejected,
         provider.timeout, provider.lost, provider.protocol, request.invalid, auth.forbidden,
-        protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress, internal.
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
         """
         result: SessionReply = await self.request(
             "session/updateSettings",
@@ -325,8 +328,8 @@ class Methods(ABC):
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
         session.not_found, session.deleted, session.quarantined, turn.not_found, request.invalid,
-        auth.forbidden, protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress,
-        internal.
+        auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
         """
         result: TurnReply = await self.request(
             "turn/get", _given(workspace_id=workspace_id, agent_session_id=agent_session_id, turn_id=turn_id)
@@ -347,7 +350,8 @@ class Methods(ABC):
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
         session.not_found, session.deleted, session.quarantined, request.invalid, auth.forbidden,
-        protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress, internal.
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
         """
         result: TurnListReply = await self.request(
             "turn/list",
@@ -370,8 +374,8 @@ class Methods(ABC):
         session.not_found, session.deleted, session.quarantined, store.full, capability.unsupported,
         turn.not_found, turn.settled, turn.mismatch, submit.conflict, submit.delivery_unknown,
         provider.rejected, request.too_large, attachment.unsupported, attachment.not_found, request.invalid,
-        auth.forbidden, protocol.uninitialized, overloaded, store.unavailable, shutdown.in_progress,
-        internal.
+        auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
         """
         result: TurnReply = await self.request(
             "turn/guide",
@@ -392,8 +396,8 @@ class Methods(ABC):
 
         Needs a token of scope `control`. Raises `GreenroomError` with one of:
         session.not_found, session.deleted, session.quarantined, turn.not_found, capability.unsupported,
-        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
-        shutdown.in_progress, internal.
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
         """
         result: TurnReply = await self.request(
             "turn/cancel",
@@ -415,8 +419,8 @@ class Methods(ABC):
         Needs a token of scope `control`. Raises `GreenroomError` with one of:
         session.not_found, session.deleted, session.quarantined, turn.not_found, interaction.not_found,
         interaction.not_pending, interaction.unsupported_answer, provider.rejected, provider.timeout,
-        provider.lost, store.full, request.invalid, auth.forbidden, protocol.uninitialized, overloaded,
-        store.unavailable, shutdown.in_progress, internal.
+        provider.lost, store.full, request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded,
+        overloaded, store.unavailable, shutdown.in_progress, internal.
         """
         result: InteractionReply = await self.request(
             "interaction/respond",
@@ -443,8 +447,8 @@ class Methods(ABC):
         cursor: `nextCursor` of the page before; without it, the first page.
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
-        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
-        shutdown.in_progress, internal.
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
         """
         result: InteractionListReply = await self.request(
             "interaction/list", _given(workspace_id=workspace_id, cursor=cursor, limit=limit, status=status)
@@ -455,8 +459,8 @@ class Methods(ABC):
         """Read how the service is.
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
-        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
-        shutdown.in_progress, internal.
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
         """
         result: HealthReadReply = await self.request("health/read", _given())
         return result
@@ -465,8 +469,8 @@ class Methods(ABC):
         """Read the figures of the service.
 
         Needs a token of scope `admin`. Raises `GreenroomError` with one of:
-        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
-        shutdown.in_progress, internal.
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
         """
         result: MetricsReadReply = await self.request("metrics/read", _given())
         return result
@@ -477,8 +481,8 @@ class Methods(ABC):
         """Look into one session.
 
         Needs a token of scope `admin`. Raises `GreenroomError` with one of:
-        session.not_found, request.invalid, auth.forbidden, protocol.uninitialized, overloaded,
-        store.unavailable, shutdown.in_progress, internal.
+        session.not_found, request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded,
+        overloaded, store.unavailable, shutdown.in_progress, internal.
         """
         result: DebugSessionReply = await self.request(
             "debug/session", _given(workspace_id=workspace_id, agent_session_id=agent_session_id)
@@ -491,8 +495,8 @@ class Methods(ABC):
         cursor: `nextCursor` of the page before; without it, the first page.
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
-        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
-        shutdown.in_progress, internal.
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
         """
         result: TargetListReply = await self.request("target/list", _given(cursor=cursor, limit=limit))
         return result
@@ -505,8 +509,8 @@ class Methods(ABC):
         cursor: `nextCursor` of the page before; without it, the first page.
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
-        request.invalid, auth.forbidden, protocol.uninitialized, overloaded, store.unavailable,
-        shutdown.in_progress, internal.
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
         """
         result: WorkspaceListReply = await self.request("workspace/list", _given(cursor=cursor, limit=limit))
         return result

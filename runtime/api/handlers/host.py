@@ -9,8 +9,16 @@ from runtime.wire.rows import Workspace
 
 
 def health(request: Request[requests.HealthReadParams]) -> Handled:
-    """`health/read`."""
-    request.sink.reply(request.services.health())
+    """`health/read`: a token limited to workspaces hears of no session elsewhere, and of everything else."""
+    health, allowed = request.services.health(), request.client.principal.workspaces
+    if allowed is not None:
+        here = {None, *allowed}
+        health = attrs.evolve(
+            health,
+            problems=tuple(one for one in health.problems if one.workspace_id in here),
+            quarantined=tuple(key for key in health.quarantined if key.workspace_id in here),
+        )
+    request.sink.reply(health)
     return None
 
 

@@ -32,7 +32,7 @@ def create(request: Request[requests.SessionCreateParams]) -> Handled:
     new = NewSession(
         key=key,
         target_id=params.agent_target_id,
-        roots=request.client.principal.roots,
+        allowance=services.access.allowance(request.client.principal, params.workspace_id, request.sink),
         claim=claim_of(request, "session/create", key, params.client_submit_id, params.initial_content),
         cwd=params.cwd,
         title=params.title or None,
