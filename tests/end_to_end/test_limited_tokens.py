@@ -105,6 +105,37 @@ async def test_it_drives_no_session_that_goes_further_and_may_still_read_and_sto
         await api.request("session/close", **talk.key)
 
 
+async def test_settings_change_up_to_its_effect_and_always_back(
+    make_daemon: MakeDaemon, tmp_path: Path
+) -> None:
+    daemon = limited(make_daemon, tmp_path, maxEffect="asks")
+    async with both(daemon) as (admin, api):
+        talk = await start(api, "w", "[[say x]]")
+        await api.settled(talk.turn)
+        refused = await api.refused("session/updateSettings", **talk.key, settings={"mode": "auto"})
+        assert (refused["code"], refused["details"]["effect"]) == ("auth.forbidden", "edits")
+        await api.request("session/updateSettings", **talk.key, settings={"model": "demo-large"})
+        await admin.request("session/updateSettings", **talk.key, settings={"mode": "auto"})
+        refused = await api.refused("session/send", **send_params(talk.key, "s"))
+        assert (refused["code"], refused["details"]["param"]) == ("auth.forbidden", "settings")
+        await api.request("session/updateSettings", **talk.key, settings={"mode": "ask"})
+        assert (await talk.say("[[say y]]"))["outcome"] == "completed"
+
+
+async def test_an_answer_that_allows_more_than_this_once_is_beyond_it(
+    make_daemon: MakeDaemon, tmp_path: Path
+) -> None:
+    daemon = limited(make_daemon, tmp_path, maxEffect="asks")
+    async with both(daemon) as (_, api):
+        talk = await start(api, "w", "[[ask allow_once,allow_always,reject_once]] [[say done]]")
+        asked = await talk.pending()
+        refused = await api.refused("interaction/respond", **answer_params(asked, "allow-always"))
+        assert (refused["code"], refused["details"]["param"]) == ("auth.forbidden", "answer")
+        assert (await api.request("session/get", **talk.key))["interactions"] == [asked], "it stays pending"
+        await talk.answer(asked, "allow-once")
+        assert (await api.settled(talk.turn))["outcome"] == "completed"
+
+
 # --- directories ----------------------------------------------------------------------------------------------------
 
 
