@@ -39,7 +39,7 @@ from greenroom_client.following import (
 from greenroom_client.messages import MessageAssembler, message_key, text_of
 from greenroom_client.reconnect import NEVER, Reconnect
 from greenroom_client.session_view import SessionView, interaction_key
-from greenroom_client.subscription import BufferLimits, Subscription
+from greenroom_client.subscription import BufferLimits, Position, Subscription
 from greenroom_client.turn_view import (
     Asked,
     NoLongerAsked,
@@ -73,6 +73,7 @@ __all__ = [
     "NoticePiece",
     "Piece",
     "PlanPiece",
+    "Position",
     "ReadAgain",
     "Reconnect",
     "SessionView",

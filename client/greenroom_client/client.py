@@ -28,6 +28,7 @@ from greenroom_client.subscription import (
     ACTIVITY,
     BufferLimits,
     Deltas,
+    Position,
     Subscription,
     SubscriptionParams,
     Topic,
@@ -117,15 +118,14 @@ class Client(Methods):
         topics: Sequence[Topic] = (ACTIVITY,),
         agent_session_ids: Sequence[str] | None = None,
         deltas: Deltas = "all",
-        store_id: str | None = None,
-        after_commit_seq: int | None = None,
+        after: Position | None = None,
         buffer: BufferLimits | None = None,
     ) -> AsyncIterator[Subscription]:
         """Events of a workspace, or of all with "*", for as long as the body runs.
 
-        The body starts when the subscription stands: what is read from then on misses nothing. With `store_id` and
-        `after_commit_seq` of an earlier one (its `store_id`, `commit_seq`) it goes on there. Lost connections are
-        bridged; a `gap` event says what was lost with one. Raises `GreenroomError` when it is refused.
+        The body starts when the subscription stands: what is read from then on misses nothing. `after` is the
+        `position` of an earlier subscription to go on from. Lost connections are bridged; a `gap` event says what was
+        lost with one. Raises `GreenroomError` when it is refused.
         """
         if self._tasks is None:
             raise ConnectionLost("the client has been left")
@@ -137,8 +137,7 @@ class Client(Methods):
                 deltas=deltas,
             ),
             buffer or BufferLimits(),
-            store_id=store_id,
-            after_commit_seq=after_commit_seq,
+            after,
         )
         scope = anyio.CancelScope()
         self._tasks.start_soon(self._keep_subscription, subscription, scope)

@@ -1,6 +1,6 @@
 """One subscription as an async iterator that outlives connections.
 
-Owns its place in the commit log (`storeId`, `commitSeq`) and a bounded buffer. A consumer that is too slow is cut off
+Owns its position in the commit log and a bounded buffer. A consumer that is too slow is cut off
 at the buffer's end and subscribed anew, from that place, when it has drained half of it; so facts are never lost and
 nobody else is held up (FC-14, AP-021).
 """
@@ -26,6 +26,14 @@ NUMBERED: Final = frozenset({"commit", "checkpoint", "session_reset", "resync"})
 """Events with a place in the log."""
 RETRY_SECONDS: Final = 0.25
 REFUSALS_MAX: Final = 20
+
+
+@attrs.frozen
+class Position:
+    """A place in the commit log of one store: what a program keeps that wants to go on there after its own restart."""
+
+    store_id: str
+    commit_seq: int
 
 
 @attrs.frozen(kw_only=True)
@@ -61,23 +69,15 @@ class BufferLimits:
 class Subscription(AsyncIterator[SubscriptionEvent]):
     """Made by `Client.subscribe`; iterate it. Ends with the client, or raises why it cannot go on."""
 
-    def __init__(
-        self,
-        params: SubscriptionParams,
-        limits: BufferLimits,
-        *,
-        store_id: str | None,
-        after_commit_seq: int | None,
-    ) -> None:
-        self.store_id = store_id
-        """The store that `commit_seq` belongs to."""
-        self.commit_seq = after_commit_seq
-        """Everything up to this commit is in the buffer or has been yielded; with `store_id` it is what a program
-        keeps that wants to go on here after its own restart, once it has acted on what was yielded."""
+    def __init__(self, params: SubscriptionParams, limits: BufferLimits, after: Position | None) -> None:
+        self.position = after
+        """Everything up to here has been yielded, or is not of this subscription. Never None when it stands."""
+        self._held = after
+        """Everything up to here is in the buffer or has been yielded."""
         self._params = params
         self._limits = limits
         self._route: tuple[Connection, int] | None = None
-        self._buffer: deque[tuple[SubscriptionEvent, int]] = deque()
+        self._buffer: deque[tuple[SubscriptionEvent, int, Position | None]] = deque()
         self._characters = 0
         self._reason: Reason | None = None
         """Why the next attachment is not the first."""
@@ -97,8 +97,9 @@ class Subscription(AsyncIterator[SubscriptionEvent]):
             if self._failure is not None:
                 raise fresh(self._failure)
             await self._news.wait()
-        event, characters = self._buffer.popleft()
+        event, characters, position = self._buffer.popleft()
         self._characters -= characters
+        self.position = position or self.position
         if not self._is_over_half():
             self._room.set()
         return event
@@ -148,7 +149,7 @@ class Subscription(AsyncIterator[SubscriptionEvent]):
                 await self._attach(connection)
             except GreenroomError as refused:
                 refusals += 1
-                if self._reason is None or not refused.retryable or refusals > REFUSALS_MAX:
+                if not self.attached.is_set() or not refused.retryable or refusals > REFUSALS_MAX:
                     self.fail(refused)
                     return
                 await anyio.sleep(refused.retry_after_seconds or RETRY_SECONDS)
@@ -178,10 +179,8 @@ class Subscription(AsyncIterator[SubscriptionEvent]):
         """Subscribe from where we stand. A connection that is lost meanwhile detaches us, as any later loss does."""
         self._detached = anyio.Event()
         params = self._params.on_the_wire()
-        if self.commit_seq is not None:
-            params["afterCommitSeq"] = self.commit_seq
-            if self.store_id is not None:
-                params["storeId"] = self.store_id
+        if self._held is not None:
+            params |= {"storeId": self._held.store_id, "afterCommitSeq": self._held.commit_seq}
         try:
             await connection.request("events/subscribe", params, lambda reply: self._begin(connection, reply))
         except ConnectionLost:
@@ -192,46 +191,43 @@ class Subscription(AsyncIterator[SubscriptionEvent]):
         subscription_id, head = reply.get("subscriptionId"), reply.get("commitSeq")
         if not isinstance(subscription_id, int) or not isinstance(head, int):
             raise ConnectionLost("the daemon answered events/subscribe with something else")
-        replays = self.commit_seq is not None and not reply.get("gap")
-        if not replays:
-            self.commit_seq, asked = head, self.commit_seq
-        else:
-            asked = None
-        assert self.commit_seq is not None
-        self.store_id = connection.hello["storeId"]
+        lost = self._held is not None and bool(reply.get("gap"))
+        if self._held is None or lost:
+            self._held = Position(connection.hello["storeId"], head)
+        self.position = self.position or self._held
         self._route = connection, subscription_id
         connection.attach(subscription_id, self)
-        if asked is not None or self._reason is not None:
-            # What is not in the log is lost with the connection: Sides and hints of the host.
+        if lost or self._reason is not None:
+            # What is in no log is lost with the connection: Sides and hints of the host.
             unlogged = any(topic != ACTIVITY for topic in self._params.topics)
-            self._put(
-                Gap(
-                    type="gap",
-                    lost="text" if replays and not unlogged else "facts",
-                    reason="not_in_log" if asked is not None else self._reason or "reconnected",
-                    commitSeq=self.commit_seq,
-                ),
-                0,
+            gap = Gap(
+                type="gap",
+                lost="facts" if lost or unlogged else "text",
+                reason="not_in_log" if lost else self._reason or "reconnected",
+                commitSeq=self._held.commit_seq,
             )
+            self._put(gap, 0, self._held)
+        self._reason = None
         self.attached.set()
 
     def take(self, event: Json, size_characters: int) -> None:
         """One event, in the reader's step."""
         kind = event.get("type")
-        if kind in NUMBERED:
-            commit_seq = event.get("commitSeq")
-            if not isinstance(commit_seq, int) or self.commit_seq is None:
-                raise ConnectionLost(f"the daemon sent a {kind} without its commitSeq")
-            if commit_seq <= self.commit_seq:
-                return  # held already
         if not isinstance(kind, str):
             raise ConnectionLost("the daemon sent an event without a type")
+        position = None
+        if kind in NUMBERED:
+            commit_seq = event.get("commitSeq")
+            if not isinstance(commit_seq, int) or self._held is None:
+                raise ConnectionLost(f"the daemon sent a {kind} without its commitSeq")
+            if commit_seq <= self._held.commit_seq:
+                return  # held already
+            position = Position(self._held.store_id, commit_seq)
         if self._is_full(size_characters):
             self._cut_off()
             return
-        if kind in NUMBERED:
-            self.commit_seq = event["commitSeq"]
-        self._put(as_event(event), size_characters)
+        self._held = position or self._held
+        self._put(as_event(event), size_characters, position)
 
     def detach(self) -> None:
         """The connection ended."""
@@ -247,8 +243,8 @@ class Subscription(AsyncIterator[SubscriptionEvent]):
 
     # --- the buffer -----------------------------------------------------------------------------------------------
 
-    def _put(self, event: SubscriptionEvent, characters: int) -> None:
-        self._buffer.append((event, characters))
+    def _put(self, event: SubscriptionEvent, characters: int, position: Position | None) -> None:
+        self._buffer.append((event, characters, position))
         self._characters += characters
         self._news.set()
         self._news = anyio.Event()

@@ -43,8 +43,9 @@ _BROKEN = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStre
 class WebSocket(AbstractAsyncContextManager["WebSocket"]):
     """A connection whose handshake is done. One task reads, one writes; `put` is for all."""
 
-    def __init__(self, stream: ByteStream) -> None:
+    def __init__(self, stream: ByteStream, where: str) -> None:
         self._stream = stream
+        self._where = where
         self._protocol = WSConnection(ConnectionType.CLIENT)
         self._accepted = False
         self._messages: deque[str] = deque()
@@ -56,16 +57,19 @@ class WebSocket(AbstractAsyncContextManager["WebSocket"]):
         self._writing = False
 
     async def shake_hands(self, endpoint: Endpoint) -> None:
-        """Ask for the WebSocket. Raises `AccessRefused`, `DaemonUnreachable` or `ConnectionLost`."""
+        """Ask for the WebSocket. Raises `AccessRefused` or `DaemonUnreachable`."""
         request = Request(
             host=endpoint.host_header,
             target=endpoint.resource,
             subprotocols=[SUBPROTOCOL],
             extra_headers=[(b"authorization", f"Bearer {endpoint.token}".encode())],
         )
-        await self._write(self._protocol.send(request))
-        while not self._accepted:
-            self._take(await self._read())
+        try:
+            await self._write(self._protocol.send(request))
+            while not self._accepted:
+                self._take(await self._read())
+        except ConnectionLost as lost:
+            raise DaemonUnreachable(f"{endpoint}: it hung up before the WebSocket stood") from lost
 
     async def receive(self, seconds: float | None) -> str:
         """The next whole message. Raises `ConnectionLost`, also when nothing at all comes for so many seconds."""
@@ -135,7 +139,7 @@ class WebSocket(AbstractAsyncContextManager["WebSocket"]):
                 self._handle(event)
         except (RemoteProtocolError, LocalProtocolError) as error:
             if not self._accepted:
-                raise AccessRefused(f"what listens there is no daemon ({error})") from error
+                raise AccessRefused(f"what listens at {self._where} is no daemon ({error})") from error
             raise ConnectionLost(f"the daemon broke the protocol ({error})") from error
 
     def _handle(self, event: Event) -> None:
@@ -146,10 +150,13 @@ class WebSocket(AbstractAsyncContextManager["WebSocket"]):
                 self._pong(event)
             case AcceptConnection():
                 if event.subprotocol != SUBPROTOCOL:
-                    raise AccessRefused(f"what listens there does not speak {SUBPROTOCOL}")
+                    raise AccessRefused(f"what listens at {self._where} does not speak {SUBPROTOCOL}")
                 self._accepted = True
             case RejectConnection():
-                raise _rejected(event.status_code)
+                raise _rejected(self._where, event.status_code)
+            case CloseConnection() if self._protocol.state is ConnectionState.OPEN:
+                # Made up by the library, of bytes that are no frame; a real one leaves another state.
+                raise ConnectionLost(f"the daemon broke the protocol ({event.reason})")
             case CloseConnection():
                 reason = f" {event.reason}" if event.reason else ""
                 raise ConnectionLost(
@@ -183,9 +190,9 @@ class WebSocket(AbstractAsyncContextManager["WebSocket"]):
 async def open_websocket(endpoint: Endpoint) -> WebSocket:
     """Connect and shake hands; the caller bounds it in time and closes what it gets.
 
-    Raises `DaemonUnreachable`, `AccessRefused` or `ConnectionLost`.
+    Raises `DaemonUnreachable` or `AccessRefused`.
     """
-    socket = WebSocket(await _open_stream(endpoint))
+    socket = WebSocket(await _open_stream(endpoint), str(endpoint))
     try:
         await socket.shake_hands(endpoint)
     except BaseException:
@@ -220,7 +227,9 @@ async def _open_stream(endpoint: Endpoint) -> ByteStream:
         raise
 
 
-def _rejected(status: int) -> DaemonUnreachable | AccessRefused:
+def _rejected(where: str, status: int) -> DaemonUnreachable | AccessRefused:
     if status in _NOT_NOW:
-        return DaemonUnreachable(f"it answered {status}")
-    return AccessRefused(f"it answered {status}" + (": the token is not one of its" if status == 401 else ""))
+        return DaemonUnreachable(f"{where} answered {status}")
+    return AccessRefused(
+        f"{where} answered {status}" + (": it does not know the token" if status == 401 else "")
+    )
