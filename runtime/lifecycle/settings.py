@@ -67,7 +67,7 @@ def refusal_of(session: Session, changes: Changes, known: KnownSettings, *, laun
 
 
 def live_part(session: Session, changes: Changes, known: KnownSettings, held: Settings) -> Changes:
-    """Of the changes those that a live conversation has to take before they are stored; not what it holds already."""
+    """Of the changes those that a live conversation has to take before they are stored; not what it surely holds."""
     return {
         key: value
         for key, value in changed(session, changes).items()

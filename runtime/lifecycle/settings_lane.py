@@ -50,7 +50,7 @@ def applied(step: Step, event: n.SettingsApplied) -> None:
         _report(step, event.settings)
         step.do(fx.ReplySession(change.reply, step.state.session))
     else:
-        step.do(fx.Count("late_settings"))
+        _late(step, event.update_id)
         _report(step, event.settings)
 
 
@@ -58,7 +58,7 @@ def refused(step: Step, event: n.SettingsRefused) -> None:
     """The provider did not take it: nothing of the change is stored."""
     change = _in_flight(step)
     if change is None or change.update_id != event.update_id:
-        step.do(fx.Count("late_settings"))
+        _late(step, event.update_id)
     else:
         details = {"key": event.key} if event.key is not None else {}
         _refuse(step, change, Refusal(event.error.code, delivery="rejected", details=details))
@@ -82,16 +82,16 @@ def timed_out(step: Step, update_id: str) -> None:
     for change in step.state.settings_lane:
         if change.update_id == update_id:
             refusal = Refusal("provider.timeout")
-            _refuse(
-                step,
-                change,
-                refusal if change.asked is None else attrs.evolve(refusal, delivery="unknown"),
-            )
+            if change.asked is not None:
+                refusal = attrs.evolve(refusal, delivery="unknown")
+                unsure = {**step.state.unsure_settings, update_id: frozenset(change.asked)}
+                step.change(unsure_settings=unsure)
+            _refuse(step, change, refusal)
 
 
 def link_lost(step: Step) -> None:
     """Nobody answers any more what was asked on this link. Changes behind it go on without one."""
-    step.change(held={})
+    step.change(held={}, unsure_settings={})
     change = _in_flight(step)
     if change is not None:
         _refuse(step, change, Refusal("provider.lost", delivery="unknown"))
@@ -117,7 +117,7 @@ def _carried_out(step: Step, change: SettingsChange) -> bool:
     if refusal is not None:
         _refuse(step, change, refusal)
         return True
-    live = settings.live_part(state.session, change.settings, known, state.held)
+    live = settings.live_part(state.session, change.settings, known, _surely_held(step))
     if live and state.link.phase == "opening":
         return False
     if live and state.link.phase == "open":
@@ -148,6 +148,18 @@ def _report(step: Step, told: Settings) -> None:
     step.change(held=report.held)
     if report.session != session:
         step.set_session(report.session)
+
+
+def _late(step: Step, update_id: str) -> None:
+    step.do(fx.Count("late_settings"))
+    unsure = {each: keys for each, keys in step.state.unsure_settings.items() if each != update_id}
+    step.change(unsure_settings=unsure)
+
+
+def _surely_held(step: Step) -> Settings:
+    """What holds, without what an answer that is still to come may change."""
+    unsure = frozenset[str]().union(*step.state.unsure_settings.values())
+    return {key: value for key, value in step.state.held.items() if key not in unsure}
 
 
 def _in_flight(step: Step) -> SettingsChange | None:

@@ -116,6 +116,8 @@ class SessionState:
     """Changes of settings in the order they came; a prompt waits for those before it."""
     held: Settings = attrs.field(factory=dict)
     """What the conversation on the present link is known to hold: told by the provider, or asked as it opened."""
+    unsure_settings: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
+    """Keys of changes that ran out of time and are not answered, by update id: what holds of them is not known."""
     link: Link = attrs.field(factory=Link)
     title_locked: bool = False
     """A user's title, or any title that was stored before this runtime began (RT-047, RT-050)."""

@@ -139,6 +139,22 @@ def test_what_comes_after_the_deadline_is_a_fact_and_no_choice() -> None:
     assert len(book.answers["u"]) == 1
 
 
+def test_after_a_silence_even_what_seems_to_hold_is_asked_for() -> None:
+    """Otherwise the first change could take effect late, over a choice that was acknowledged after it."""
+    book = opened()
+    book.update("u", mode="auto")
+    [timer] = [timer for timer in book.timers if timer.kind == "settings"]
+    book.give(i.TimerFired(timer))
+    late = asked(book)[-1].update_id
+    assert book.update("v", mode="ask") is None
+    assert asked(book)[-1].settings == {"mode": "ask"}
+    book.say(n.SettingsApplied(late, {"mode": "auto", "model": "small"}))
+    assert "v" not in book.answers
+    taken(book, mode="ask", model="small")
+    assert shown(book)["mode"] == ("ask", "explicit")
+    assert isinstance(book.update("w", mode="ask"), Session), "known again"
+
+
 def test_a_change_behind_a_silent_one_runs_out_of_time_undispatched() -> None:
     book = opened()
     book.update("u", mode="auto")

@@ -106,11 +106,8 @@ class Conversation:
                 self._tell(TitleReported(update.title), out)
             case UsageUpdate():
                 self._tell_usage(update.usage, out)
-            case ConfigUpdate():
-                self.settings.report_options(update.options)
-                self.tell_settings(out)
-            case ModeUpdate():
-                self.settings.report_mode(update.mode)
+            case ConfigUpdate() | ModeUpdate():
+                self.settings.told(update)
                 self.tell_settings(out)
             case QuietUpdate():
                 pass

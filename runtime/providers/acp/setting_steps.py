@@ -62,6 +62,7 @@ class SettingSteps:
                 before = self._conversation.settings.current().get(key)
                 params: dict[str, Json] = {"sessionId": self._conversation.session_id}
                 answered = partial(self._stepped, step, before)
+                self._conversation.settings.asked(key)
                 self._calls.send(step.method, params | step.params, answered, out)
                 return
         self.over = True
@@ -74,6 +75,7 @@ class SettingSteps:
     def _stepped(
         self, step: SettingStep, before: SettingValue | None, answer: Answer, out: OutputBatch
     ) -> None:
+        self._conversation.settings.answered(step.key)
         error = self._error_of(step, answer)
         if self.over:
             self._conversation.tell_settings(out)

@@ -5,12 +5,14 @@ agent's configuration options. Options are preferred to the older `modes` and `m
 step with them.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
 import attrs
 
 from runtime.providers.acp.failures import provider_error
+from runtime.providers.acp.wire import ConfigUpdate, ModeUpdate
 from runtime.providers.jsonrpc.members import list_of, object_of, text_of
 from store.canonical.common import Json, Settings, SettingValue, TurnError
 
@@ -75,7 +77,9 @@ class SessionSettings:
         self._blocks: dict[BlockName, str] = {}
         self._taken: dict[str, _Taken] = {}
         self._asked: set[str] = set()
-        """Keys that were ever changed on request."""
+        """Keys whose value is one that was asked for: of what the agent changed since, it is the agent's own."""
+        self._open: Counter[str] = Counter()
+        """Keys for which a request is not answered: what holds of them is not known."""
         self.first: Settings = {}
         """What held before anything was asked for: where a setting goes back to that is no longer chosen."""
 
@@ -122,7 +126,7 @@ class SessionSettings:
 
         The values an option lists are not checked here: some agents take aliases they do not list.
         """
-        if self.current().get(key) == value:
+        if self.current().get(key) == value and not self._open[key]:
             return None
         option = next((option for option in self._options if option.key == key), None)
         if option is not None:
@@ -137,6 +141,26 @@ class SessionSettings:
         if key == "model" and "model" in self._blocks and isinstance(value, str):
             return SettingStep(key, value, "session/set_model", {"modelId": value})
         return refused_setting(key)
+
+    def asked(self, key: str) -> None:
+        """A request to change this one is on its way."""
+        self._open[key] += 1
+
+    def answered(self, key: str) -> None:
+        """It has its answer, whatever that is."""
+        self._open[key] -= 1
+
+    def told(self, update: ConfigUpdate | ModeUpdate) -> None:
+        """The agent tells what holds, unasked: what it changed by itself is nobody's wish any more."""
+        before = self._told()
+        if isinstance(update, ConfigUpdate):
+            self.report_options(update.options)
+        else:
+            self.report_mode(update.mode)
+        after = self._told()
+        self._asked -= {
+            key for key in self._asked if after.get(key) != before.get(key) and not self._open[key]
+        }
 
     def changed(self, step: SettingStep, result: Json) -> TurnError | None:
         """A step was answered: take over what the answer says, and where it says nothing, what was asked.
