@@ -46,6 +46,8 @@ from runtime.providers.examiner import ProgramExaminer
 from runtime.providers.pool import ConnectionPool
 from runtime.providers.programs import ProgramFiles
 from runtime.providers.registry import ProviderRegistry
+from runtime.providers.transport import ProcessTransports
+from runtime.providers.web_socket import Transports
 from runtime.targets import TargetCatalogue, TargetConnections, TargetDefinition
 from runtime.wire.events import HostHint, HostShutdown
 from runtime.wire.limits import Limits
@@ -119,8 +121,9 @@ class Controller:
         self.flusher = Flusher(self.tails, ports.writer, limits.write_behind_ms)
         self.examiner = self._program_examiner()
         self.targets = TargetCatalogue(ports.targets, ports.registry, ports.program_found, self.examiner)
+        opener = Transports(ProcessTransports(ports.launcher), limits.max_provider_line_bytes)
         self.pool = ConnectionPool(
-            ports.registry, ports.launcher, pool_limits(limits), self.sweeper, self._release_an_idle_session
+            ports.registry, opener, pool_limits(limits), self.sweeper, self._release_an_idle_session
         )
         self.sessions: SessionDirectory = Directory(
             self._cells().make, stop_grace_seconds=limits.shutdown_grace_seconds

@@ -36,6 +36,7 @@ ADAPTERS = (
         "runtime/providers/demo/*", "a program of its own, run as a child process on the standard library"
     ),
     Exemption("runtime/api/listener.py", "binds the listening socket"),
+    Exemption("runtime/providers/web_socket.py", "dials a provider that runs already"),
     Exemption("runtime/api/secret_files.py", "makes and reads the token files"),
     Exemption("runtime/service/*", "composes the daemon: the data directory and what lies in it"),
     Exemption("runtime/wire/documents.py", "writes the generated documents of the contract"),

@@ -1,13 +1,14 @@
-"""One provider process with its adapter: the one place where an adapter's outputs are performed.
+"""One way to a provider with its adapter: the one place where an adapter's outputs are performed.
 
-Owns the process from its launch to the end of its last descendant, its pipes, the adapter's timers and the routes
-to the scopes. It decides nothing about a turn and admits nobody by itself: who may use it, and when it is given
+Owns the transport from its opening to its end (of a process: to the end of its last descendant), the adapter's timers
+and the routes to the scopes. It decides nothing about a turn and admits nobody by itself: who may use it, and when it is given
 up, is the pool's. It lives in one call of `run`; whatever goes wrong in there, bugs of an adapter included, ends
 this connection alone (FC-25).
 """
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import assert_never
 
 import structlog
@@ -34,15 +35,14 @@ from runtime.providers.port import (
     StopTimer,
     Write,
 )
-from runtime.providers.process_end import end_process
 from runtime.providers.routes import ScopeRoutes, ScopeSink
 from runtime.providers.timers import AdapterTimers
+from runtime.providers.transport import ProviderTransport, TransportOpener
+from runtime.providers.transport_end import end_transport
+from runtime.providers.transport_start import open_transport
 from store.canonical.common import TurnError
 from supervisor.cell import guard
-from supervisor.process_guard.port import LadderTimes, LaunchError, ProcessHandle, ProcessLauncher
-
-STDERR_LOGGED_CHARACTERS = 1000
-"""Of the end of stderr, redacted, in the log line of a start that failed; all that is kept shows in the info."""
+from supervisor.process_guard.port import LadderTimes
 
 log = structlog.get_logger(__name__)
 
@@ -54,7 +54,7 @@ class ProviderConnection:
         self,
         launch: LaunchSpecification,
         make_adapter: Callable[[], ProviderAdapter],
-        launcher: ProcessLauncher,
+        opener: TransportOpener,
         limits: ConnectionLimits,
         owner: ConnectionOwner,
     ) -> None:
@@ -71,20 +71,20 @@ class ProviderConnection:
         self.gone = trio.Event()
         """Nothing of the process is left, or its end is in other hands."""
         self._make_adapter = make_adapter
-        self._launcher = launcher
+        self._opener = opener
         self._limits = limits
         self._owner = owner
         self._work = trio.CancelScope()
         self._adapter: ProviderAdapter | None = None
         self._adapter_failed = False
-        self._process: ProcessHandle | None = None
+        self._transport: ProviderTransport | None = None
         self._nursery: trio.Nursery | None = None
         self._timers: AdapterTimers | None = None
         self._drain_error: TurnError | None = None
         self._farewell_said = False
-        self._stderr_ended = trio.Event()
+        self._errors_ended = trio.Event()
         self._outbox = Outbox(limits.write_queue_bytes_max)
-        self._routes = ScopeRoutes(self._on_scope_lost, self._on_sink_failed)
+        self._routes = ScopeRoutes(partial(owner.scope_lost, self), self._on_sink_failed)
         self._evidence = Evidence(launch, limits)
         self._log = log.bind(provider=launch.provider, program=launch.program, launch=launch.fingerprint[:12])
 
@@ -143,19 +143,21 @@ class ProviderConnection:
         elif not self._farewell_said:
             self._farewell_said = True
             self.state = "draining"
-            self._nursery.start_soon(self._say_farewell)
+            self._nursery.start_soon(self._say_farewell, failures.RELEASED)
 
     def stop(self, error: TurnError = failures.RELEASED) -> None:
-        """End it now."""
+        """End it now; where the provider goes on without us, once it was told to stop what it does for us."""
         if self.end_error is None:
             self.unwanted = True
-            self._end(error)
+            self._part(error)
 
     def kill(self) -> None:
-        """Kill the process and all it ever forked, without any further wait."""
-        self.stop()
-        if self._process is not None:
-            self._process.kill_tree()
+        """End it without any further wait; a process with all it ever forked."""
+        if self.end_error is None:
+            self.unwanted = True
+            self._end(failures.RELEASED)
+        if self._transport is not None:
+            self._transport.kill()
 
     def drain(self, seconds: float, error: TurnError) -> None:
         """Take nobody new, let open turns end, then end the process; all within `seconds` (architecture §6).
@@ -170,7 +172,7 @@ class ProviderConnection:
     def info(self) -> ConnectionInfo:
         """As it stands now."""
         return self._evidence.report(
-            self._process,
+            self._transport,
             state=self.state,
             scopes=len(self._routes),
             unwritten_bytes=self._outbox.waiting_bytes,
@@ -180,78 +182,79 @@ class ProviderConnection:
 
     async def run(self) -> None:
         """Launch, live, tell every scope of the end, end the process tree. Always sets `started` and `gone`."""
-        try:
-            with self._work:
-                await self._launch_and_live()
-        finally:
-            # Cancelled from outside means that the daemon stops the hard way: no time for politeness.
-            cancelled = trio.current_effective_deadline() == -math.inf
+        async with trio.open_nursery() as carrier:
             try:
-                self._finish(failures.SHUTTING_DOWN if cancelled else failures.crashed())
+                with self._work:
+                    await self._open_and_live(carrier)
             finally:
-                await self._end_process(LadderTimes.at_once() if cancelled else self._limits.ladder)
+                # Cancelled from outside means that the daemon stops the hard way: no time for politeness.
+                cancelled = trio.current_effective_deadline() == -math.inf
+                try:
+                    self._finish(failures.SHUTTING_DOWN if cancelled else failures.crashed())
+                finally:
+                    await self._end_transport(LadderTimes.at_once() if cancelled else self._limits.ladder)
+                    carrier.cancel_scope.cancel()
 
-    async def _launch_and_live(self) -> None:
+    async def _open_and_live(self, carrier: trio.Nursery) -> None:
         if self.end_error is not None:
             return
         seconds = self._limits.adapter.initialize_timeout_seconds
         deadline = trio.current_time() + seconds
-        with trio.move_on_at(deadline):
-            try:
-                self._process = await self._launcher.launch(self.launch.request())
-            except LaunchError as fault:
-                self._log.warning("provider not launched", fault=type(fault).__name__)
-                self._end(failures.not_started(self.launch, fault))
-                return
-        if self._process is None:
-            self._end(failures.start_timed_out(self.launch, seconds))
+        opened = await open_transport(self._opener, self.launch, carrier, seconds, self._log)
+        if isinstance(opened, TurnError):
+            self._end(opened)
             return
+        self._transport = opened
         with guard(self._on_bug):
             self._adapter = self._make_adapter()
         if self._adapter is not None:
-            await self._live(self._process, self._adapter, deadline)
+            await self._live(opened, self._adapter, deadline)
 
-    async def _live(self, process: ProcessHandle, adapter: ProviderAdapter, deadline: float) -> None:
-        limits = self._limits
-        output = OutputReader(process.stdout, limits.read_bytes, limits.last_reads_seconds)
+    async def _live(self, transport: ProviderTransport, adapter: ProviderAdapter, deadline: float) -> None:
+        output = OutputReader(transport.output, self._limits.read_bytes, self._limits.last_reads_seconds)
         async with trio.open_nursery() as nursery:
             self._nursery = nursery
             self._timers = AdapterTimers(nursery, lambda token: self._ask(adapter.timer, token))
             self._ask(adapter.begin)
-            nursery.start_soon(self._read, process, adapter, output)
-            nursery.start_soon(self._write, process, adapter, output)
-            nursery.start_soon(self._read_stderr, process)
-            nursery.start_soon(self._watch_exit, process, output)
+            nursery.start_soon(self._read, transport, adapter, output)
+            nursery.start_soon(self._write, transport, adapter, output)
+            nursery.start_soon(self._read_errors, transport)
+            nursery.start_soon(self._watch_end, transport, output)
             nursery.start_soon(self._watch_handshake, deadline)
 
-    async def _read(self, process: ProcessHandle, adapter: ProviderAdapter, output: OutputReader) -> None:
+    async def _read(
+        self, transport: ProviderTransport, adapter: ProviderAdapter, output: OutputReader
+    ) -> None:
         """What was said and that it ended travel in one line, the end last (architecture rule 8)."""
         await self._routes.wait_below_low_water()
         while data := await output.read():
             self._ask(adapter.receive, data)
             await self._routes.wait_below_low_water()
         with trio.move_on_after(self._limits.last_evidence_seconds):
-            await process.wait()
-            await self._stderr_ended.wait()
-        how = f"ended ({process.exited})" if process.exited is not None else "closed its pipes"
+            await transport.wait_ended()
+            await self._errors_ended.wait()
+        how = f"ended ({transport.ended})" if transport.ended is not None else "closed its pipes"
         if self.state == "starting":
             self._end(failures.ended_at_start(self.launch, how))
         else:
             self._end(failures.lost(f"{self.launch.program} {how}"))
 
-    async def _read_stderr(self, process: ProcessHandle) -> None:
-        await read_to_end(process.stderr, self._limits.read_bytes, self._evidence.stderr.feed)
-        self._stderr_ended.set()
+    async def _read_errors(self, transport: ProviderTransport) -> None:
+        if transport.errors is not None:
+            await read_to_end(transport.errors, self._limits.read_bytes, self._evidence.stderr.feed)
+        self._errors_ended.set()
 
-    async def _write(self, process: ProcessHandle, adapter: ProviderAdapter, output: OutputReader) -> None:
+    async def _write(
+        self, transport: ProviderTransport, adapter: ProviderAdapter, output: OutputReader
+    ) -> None:
         try:
-            await self._outbox.run(process.stdin, lambda token: self._ask(adapter.written, token))
+            await self._outbox.run(transport.input, lambda token: self._ask(adapter.written, token))
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             # What it said before it stopped reading still counts, so the end is left to the reader.
             output.begin_last_reads()
 
-    async def _watch_exit(self, process: ProcessHandle, output: OutputReader) -> None:
-        await process.wait()
+    async def _watch_end(self, transport: ProviderTransport, output: OutputReader) -> None:
+        await transport.wait_ended()
         output.begin_last_reads()
 
     async def _watch_handshake(self, deadline: float) -> None:
@@ -260,14 +263,33 @@ class ProviderConnection:
             return
         self._end(failures.start_timed_out(self.launch, self._limits.adapter.initialize_timeout_seconds))
 
-    async def _say_farewell(self) -> None:
+    async def _say_farewell(self, error: TurnError) -> None:
         with trio.move_on_after(self._limits.farewell_seconds):
             await self._outbox.wait_flushed()
-        self._end(failures.RELEASED)
+        self._end(error)
 
     async def _bound_drain(self, seconds: float, error: TurnError) -> None:
         await trio.sleep(seconds)
-        self._end(error)
+        self._part(error)
+
+    def _part(self, error: TurnError) -> None:
+        """End it. A provider that outlives us would go on with our turns for nobody: it is told to stop them first."""
+        transport, adapter, nursery = self._transport, self._adapter, self._nursery
+        may_speak = self.state != "starting" and not self._farewell_said
+        if (
+            transport is None
+            or adapter is None
+            or nursery is None
+            or not (transport.outlives_us and may_speak)
+        ):
+            self._end(error)
+            return
+        self._farewell_said, self.state = True, "draining"
+        for scope in self._routes:
+            if not self._routes.thread_closed(scope):
+                self._ask(adapter.command, CloseThread(scope))
+        if self.end_error is None:
+            nursery.start_soon(self._say_farewell, error)
 
     # --- performing -------------------------------------------------------------------------------------------
 
@@ -335,7 +357,7 @@ class ProviderConnection:
         never_ready, self.state = self.state == "starting", "ended"
         adapter, self._adapter = self._adapter, None
         if never_ready and not self.unwanted:
-            tail = self._evidence.stderr.text()[-STDERR_LOGGED_CHARACTERS:]
+            tail = self._evidence.last_words()
             self._log.warning("provider did not start", code=error.code, stderr=tail)
         else:
             self._log.info("provider connection ends", code=error.code, wanted=self.unwanted)
@@ -358,20 +380,16 @@ class ProviderConnection:
                 self._evidence.diagnostics.add(output)
         self._routes.flush()
 
-    async def _end_process(self, times: LadderTimes) -> None:
+    async def _end_transport(self, times: LadderTimes) -> None:
         try:
-            if self._process is not None:
-                process = self._process
-                fault = await end_process(process, times, self._limits.read_bytes, self._evidence.stderr.feed)
+            if self._transport is not None:
+                transport, feed = self._transport, self._evidence.stderr.feed
+                fault = await end_transport(transport, times, self._limits.read_bytes, feed)
                 if fault is not None:
-                    self._log.error("provider process not ended", pid=process.pid, fault=str(fault))
-                    self._owner.close_failed(process.label, self._close_again)
+                    self._log.error("provider process not ended", pid=transport.pid, fault=str(fault))
+                    self._owner.close_failed(transport.label, partial(transport.close, LadderTimes.at_once()))
         finally:
             self.gone.set()
-
-    async def _close_again(self) -> None:
-        if self._process is not None:
-            await self._process.close(LadderTimes.at_once())
 
     # --- what goes wrong --------------------------------------------------------------------------------------
 
@@ -382,7 +400,4 @@ class ProviderConnection:
 
     def _on_sink_failed(self, scope: Scope, fault: Exception) -> None:
         self._log.error("scope takes no events", scope=str(scope), exc_info=fault)
-        self._owner.scope_lost(self, scope)
-
-    def _on_scope_lost(self, scope: Scope) -> None:
         self._owner.scope_lost(self, scope)

@@ -11,11 +11,14 @@ from runtime.providers.launch import LaunchSpecification
 from runtime.providers.limits import ConnectionLimits
 from runtime.providers.port import HandshakeDone, Scope
 from runtime.providers.redaction import Redactor
-from supervisor.process_guard.port import ProcessHandle
+from runtime.providers.transport import ProviderTransport
 from supervisor.resource_sweeper import CloseResource
 
 if TYPE_CHECKING:
     from runtime.providers.connection import ProviderConnection
+
+STDERR_LOGGED_CHARACTERS = 1000
+"""Of the end of stderr, redacted, in the log line of a start that failed; all that is kept shows in the info."""
 
 ConnectionState: TypeAlias = Literal["starting", "ready", "draining", "ended"]
 """Only forward. `draining` takes nobody new; in `ended` every scope was told and the process is being ended."""
@@ -52,19 +55,27 @@ class Evidence:
         self.agent = HandshakeDone()
         self._launch = launch
 
+    def last_words(self) -> str:
+        """The end of what it said beside the protocol, for a log."""
+        return self.stderr.text()[-STDERR_LOGGED_CHARACTERS:]
+
     def report(
-        self, process: ProcessHandle | None, *, state: ConnectionState, scopes: int, unwritten_bytes: int
+        self,
+        transport: ProviderTransport | None,
+        *,
+        state: ConnectionState,
+        scopes: int,
+        unwritten_bytes: int,
     ) -> ConnectionInfo:
         """All of it as it stands now."""
-        exited = process.exited if process is not None else None
         return ConnectionInfo(
             provider=self._launch.provider,
             program=self._launch.program,
             fingerprint=self._launch.fingerprint,
             state=state,
             scopes=scopes,
-            pid=process.pid if process is not None else None,
-            exit_status=str(exited) if exited is not None else None,
+            pid=transport.pid if transport is not None else None,
+            exit_status=transport.ended if transport is not None else None,
             agent_name=self.agent.agent_name,
             agent_version=self.agent.agent_version,
             unwritten_bytes=unwritten_bytes,

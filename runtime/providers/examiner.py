@@ -14,7 +14,6 @@ import structlog
 import trio
 
 from runtime.providers.output_reader import read_to_end
-from runtime.providers.process_end import end_process
 from runtime.providers.programs import (
     Program,
     ProgramExamination,
@@ -23,6 +22,8 @@ from runtime.providers.programs import (
     ProgramReport,
 )
 from runtime.providers.registry import ProviderRegistry, UnsupportedProvider
+from runtime.providers.transport import ProcessTransport
+from runtime.providers.transport_end import end_transport
 from supervisor.process_guard.port import (
     LadderTimes,
     LaunchError,
@@ -157,7 +158,9 @@ class ProgramExaminer:
         try:
             await self._listen(process, printed)
         finally:
-            fault = await end_process(process, LadderTimes.at_once(), 64 * 1024, lambda _: None)
+            fault = await end_transport(
+                ProcessTransport(process), LadderTimes.at_once(), 64 * 1024, lambda _: None
+            )
             if fault is not None:
                 log.error("program not ended", provider=program.provider, fault=str(fault))
         ended_well = process.exited is not None and process.exited.code == 0

@@ -6,6 +6,7 @@ a program is named by its file name alone. Pure.
 
 from runtime.providers.launch import LaunchSpecification
 from runtime.providers.registry import UnsupportedProvider
+from runtime.providers.transport import ConnectFailed
 from store.canonical.common import TurnError
 from supervisor.process_guard.port import (
     LaunchError,
@@ -37,6 +38,15 @@ def not_started(launch: LaunchSpecification, fault: LaunchError) -> TurnError:
                 "runtime",
                 retryable=True,
             )
+
+
+def not_connected(launch: LaunchSpecification, fault: ConnectFailed) -> TurnError:
+    """The server that was to run already is not there, or does not want us: its status is no word on any sign-in."""
+    if fault.refused_with is None:
+        text = f"no server for this target answers at {launch.program}"
+    else:
+        text = f"the server at {launch.program} refused the connection"
+    return TurnError("provider.unavailable", text, "provider", retryable=True, http_status=fault.refused_with)
 
 
 def ended_at_start(launch: LaunchSpecification, how: str) -> TurnError:

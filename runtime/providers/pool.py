@@ -23,8 +23,8 @@ from runtime.providers.port import ProviderDescriptor, Scope
 from runtime.providers.registry import ProviderRegistry, UnsupportedProvider
 from runtime.providers.routes import ScopeSink
 from runtime.providers.tenancy import AcquireFailed, ConnectionReference, LiveConnection, ScopeInUse, Tenancy
+from runtime.providers.transport import TransportOpener
 from supervisor.cell import guard
-from supervisor.process_guard.port import ProcessLauncher
 from supervisor.resource_sweeper import CloseResource, ResourceSweeper
 
 POLITE_SHARE_OF_GRACE = 0.6
@@ -61,13 +61,13 @@ class ConnectionPool:
     def __init__(
         self,
         registry: ProviderRegistry,
-        launcher: ProcessLauncher,
+        opener: TransportOpener,
         limits: PoolLimits,
         sweeper: ResourceSweeper,
         on_pressure: Callable[[], None] = lambda: None,
     ) -> None:
         self._registry = registry
-        self._launcher = launcher
+        self._opener = opener
         self._limits = limits
         self._sweeper = sweeper
         self._on_pressure = on_pressure
@@ -228,7 +228,7 @@ class ConnectionPool:
         connection = ProviderConnection(
             tenancy.launch,
             partial(tenancy.descriptor.adapter, limits.adapter, tenancy.launch.report),
-            self._launcher,
+            self._opener,
             limits,
             self,
         )

@@ -11,6 +11,7 @@ from runtime.providers.connection import ProviderConnection
 from runtime.providers.launch import LaunchSpecification
 from runtime.providers.limits import ConnectionLimits
 from runtime.providers.port import OpenThread, ProviderAdapter, Scope
+from runtime.providers.transport import ProcessTransports
 from store.canonical.common import TurnError
 from supervisor.resource_sweeper import CloseResource
 from tests.doubles.line_provider import LineAdapter, RecordingSink, launch, line_agent, scope
@@ -44,7 +45,9 @@ class Bench:
     ) -> None:
         self.owner = Owner()
         self.launcher = ScriptedLauncher(system, script)
-        self.connection = ProviderConnection(specification, make_adapter, self.launcher, limits, self.owner)
+        self.connection = ProviderConnection(
+            specification, make_adapter, ProcessTransports(self.launcher), limits, self.owner
+        )
 
     @property
     def process(self) -> ScriptedProcess:

@@ -13,6 +13,7 @@ from runtime.providers.pool import ConnectionPool
 from runtime.providers.port import CloseThread, OpenThread
 from runtime.providers.registry import ProviderRegistry
 from runtime.providers.tenancy import AcquireFailed, ConnectionReference
+from runtime.providers.transport import ProcessTransports
 from supervisor.resource_sweeper import ResourceSweeper
 from tests.doubles.line_provider import LineProvider, RecordingSink, launch, line_agent, prompt, scope
 from tests.doubles.scripted_process import Script, ScriptedLauncher
@@ -28,7 +29,11 @@ class PoolBench:
         self.pressure = 0
         self.on_pressure: Callable[[], None] = lambda: None
         self.pool = ConnectionPool(
-            ProviderRegistry([provider]), self.launcher, limits, self.sweeper, self._feel_pressure
+            ProviderRegistry([provider]),
+            ProcessTransports(self.launcher),
+            limits,
+            self.sweeper,
+            self._feel_pressure,
         )
 
     def _feel_pressure(self) -> None:

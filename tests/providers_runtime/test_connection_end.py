@@ -8,7 +8,8 @@ from runtime.providers.connection import ProviderConnection
 from runtime.providers.limits import ConnectionLimits
 from runtime.providers.normalized import TurnEnded
 from runtime.providers.port import CancelTurn, CloseThread
-from runtime.providers.process_end import CLOSE_MARGIN_SECONDS, EndNotSeen, end_process
+from runtime.providers.transport import ProcessTransport, ProcessTransports
+from runtime.providers.transport_end import CLOSE_MARGIN_SECONDS, EndNotSeen, end_transport
 from store.canonical.common import TurnError
 from store.canonical.identifiers import TurnId
 from supervisor.process_guard.port import CloseFailed, LadderTimes
@@ -115,7 +116,9 @@ async def test_a_cancelled_connection_still_ends_its_process_and_tells_its_scope
 
     async with connected(stubborn) as bench, trio.open_nursery() as outside:
         specification, launcher, owner = bench.connection.launch, bench.launcher, bench.owner
-        connection = ProviderConnection(specification, LineAdapter, launcher, ConnectionLimits(), owner)
+        connection = ProviderConnection(
+            specification, LineAdapter, ProcessTransports(launcher), ConnectionLimits(), owner
+        )
         outside.start_soon(connection.run)
         await connection.started.wait()
         sink = RecordingSink()
@@ -177,6 +180,6 @@ async def test_an_end_that_takes_longer_than_its_own_bound_counts_as_failed(auto
     request = launch().request()
     process = Hanging(1, request, Agent(request, Pipe(), Pipe(), Pipe()))
     process.agent.stderr.end()
-    fault = await end_process(process, LadderTimes.at_once(), 1024, lambda data: None)
+    fault = await end_transport(ProcessTransport(process), LadderTimes.at_once(), 1024, lambda data: None)
     assert isinstance(fault, EndNotSeen)
     assert trio.current_time() <= LadderTimes.at_once().total_seconds + CLOSE_MARGIN_SECONDS

@@ -14,6 +14,7 @@ from runtime.providers.normalized import TurnEnded
 from runtime.providers.pool import ConnectionPool
 from runtime.providers.registry import ProviderRegistry
 from runtime.providers.tenancy import AcquireFailed
+from runtime.providers.transport import ProcessTransports
 from supervisor.process_guard.launcher import ProcessGuard
 from supervisor.resource_sweeper import ResourceSweeper
 from tests.doubles.line_provider import LineProvider, RecordingSink, launch, scope
@@ -60,7 +61,7 @@ async def bench(tmp_path):
     guard.start()
     sweeper = ResourceSweeper(on_abandoned=lambda resource: None)
     registry = ProviderRegistry([LineProvider(sessions_per_connection=4)])
-    pool = ConnectionPool(registry, guard, PoolLimits(), sweeper)
+    pool = ConnectionPool(registry, ProcessTransports(guard), PoolLimits(), sweeper)
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             await nursery.start(pool.run)

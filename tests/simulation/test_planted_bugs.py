@@ -156,7 +156,7 @@ def test_a_process_that_is_left_running_is_found(monkeypatch):
     async def end_nothing(*_):
         return None
 
-    monkeypatch.setattr(connection_module, "end_process", end_nothing)
+    monkeypatch.setattr(connection_module, "end_transport", end_nothing)
     first_finding("nothing is left of a life")
 
 
