@@ -41,6 +41,11 @@ def call(tool: str, **arguments: Any) -> Json:
     return {"call": tool, "arguments": arguments}
 
 
+def give(tool: str, text: str) -> Json:
+    """A call of a tool that takes plain text, as a patch is given."""
+    return {"give": tool, "text": text}
+
+
 def refuse(http_status: int, message: str) -> Json:
     """An HTTP error in place of a stream: the only part of its step."""
     return {"refuse": http_status, "message": message}

@@ -161,6 +161,9 @@ class _Reply:
             elif "think" in part:
                 self._end_text()
                 self._think(part["think"])
+            elif "give" in part:
+                self._end_text()
+                self._give(part)
             else:
                 self._end_text()
                 self._call(part)
@@ -221,6 +224,17 @@ class _Reply:
             "call_id": self._new_id("call"),
             "name": part["call"],
             "arguments": json.dumps(part["arguments"]),
+        }
+        self._item_event("added", item)
+        self._end_item(item)
+
+    def _give(self, part: Json) -> None:
+        item = {
+            "type": "custom_tool_call",
+            "id": self._new_id("ctc"),
+            "call_id": self._new_id("call"),
+            "name": part["give"],
+            "input": part["text"],
         }
         self._item_event("added", item)
         self._end_item(item)

@@ -13,6 +13,8 @@ from tests.end_to_end.client import Json
 
 TARGET = "codex"
 SHELL_TOOL = "exec_command"
+PATCH_TOOL = "apply_patch"
+QUESTION_TOOL = "request_user_input"
 ASKING = {"approvalPolicy": "untrusted", "sandbox": "danger-full-access"}
 """Settings of a session whose commands are asked for; without a sandbox, which not every machine can have."""
 FREE = {"approvalPolicy": "never", "sandbox": "danger-full-access"}
@@ -44,6 +46,7 @@ enabled = false
 persistence = "none"
 
 [features]
+default_mode_request_user_input = true
 plugins = false
 apps = false
 remote_plugin = false
