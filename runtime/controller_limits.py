@@ -27,6 +27,8 @@ def session_policy(limits: Limits, unanswered: InteractionTimeout) -> Policy:
     return Policy(
         cancel_grace_seconds=limits.cancel_grace_seconds,
         respond_timeout_seconds=limits.respond_timeout_seconds,
+        turn_reconcile_seconds=limits.turn_reconcile_seconds,
+        max_message_bytes=limits.max_message_bytes,
         guide_timeout_seconds=limits.guide_timeout_seconds,
         settings_timeout_seconds=limits.settings_timeout_seconds,
         idle_release_seconds=limits.idle_release_seconds,

@@ -173,6 +173,9 @@ class StoreReader(Protocol):
 
     def messages(self, key: SessionKey, query: MessageQuery) -> Read[MessageWindow | None]: ...
 
+    def messages_of_turn(self, key: SessionKey, turn_id: TurnId, limit: int) -> Read[tuple[Message, ...]]:
+        """The first rows of one turn, ascending by sequence."""
+
     def was_said(self, key: SessionKey, turn_id: TurnId, submit_id: ClientSubmitId) -> bool:
         """Whether the turn has a message of this submit id: what was submitted is part of it."""
 

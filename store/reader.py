@@ -23,6 +23,7 @@ from store.canonical.identifiers import (
     WorkspaceId,
 )
 from store.canonical.interaction import Interaction, InteractionStatus
+from store.canonical.message import Message
 from store.canonical.session import Session
 from store.canonical.turn import Turn
 from store.cursors import decode_cursor, decode_name_cursor, encode_cursor, encode_name_cursor
@@ -155,6 +156,14 @@ class SqliteReader:
             if stored is None:
                 return Read(None, commit_seq)
             return Read(read_window(self._connection, stored, query, self._page_bytes_max), commit_seq)
+
+    def messages_of_turn(self, key: SessionKey, turn_id: TurnId, limit: int) -> Read[tuple[Message, ...]]:
+        """See `StoreReader`."""
+        with self._snapshot() as commit_seq:
+            reference = sessions.reference_of(self._connection, key)
+            if reference is None:
+                return Read((), commit_seq)
+            return Read(messages.of_turn(self._connection, reference, turn_id, limit), commit_seq)
 
     def was_said(self, key: SessionKey, turn_id: TurnId, submit_id: ClientSubmitId) -> bool:
         """See `StoreReader`."""

@@ -41,9 +41,12 @@ class MailboxSink:
     generation: int
     on_lost: Callable[[int], None]
     """Called with the generation when its connection is gone; its reference is dead from here on."""
+    heard_at: float = attrs.field(factory=trio.current_time)
+    """When the connection last had something to say; seconds of trio's clock."""
 
     def put(self, event: ProviderEvent) -> None:
         """Into the work lane. An actor that has ended needs no more words: its link was given up before."""
+        self.heard_at = trio.current_time()
         if type(event) is ConnectionLost:
             self.on_lost(self.generation)
         try:
@@ -76,6 +79,8 @@ class SessionLink:
     """Starts a task in the service's nursery: it outlives the actor's code, not the daemon."""
     generation: int = 0
     """The newest generation ever asked for; a restarted actor goes on counting from it."""
+    _sink: MailboxSink | None = attrs.field(default=None, init=False)
+    """Of the newest connection."""
     _references: dict[int, ConnectionReference] = attrs.field(factory=dict, init=False)
     _acquiring: dict[int, _Acquisition] = attrs.field(factory=dict, init=False)
 
@@ -83,6 +88,11 @@ class SessionLink:
     def held(self) -> bool:
         """Whether anything is held or on its way."""
         return bool(self._references or self._acquiring)
+
+    @property
+    def silent_seconds(self) -> float:
+        """How long nothing has been heard of the newest connection."""
+        return 0.0 if self._sink is None else trio.current_time() - self._sink.heard_at
 
     def acquire(
         self, generation: int, session: Session, scope: Scope, mailbox: Mailbox[i.SessionInput]
@@ -141,7 +151,7 @@ class SessionLink:
         faults: list[Exception] = []
         try:
             with acquisition.scope, guard(faults.append):
-                sink = MailboxSink(mailbox, generation, self._forget)
+                sink = self._sink = MailboxSink(mailbox, generation, self._forget)
                 reference = await self.source.acquire(session, scope, sink)
         finally:
             del self._acquiring[generation]

@@ -7,18 +7,30 @@ first, so that two commands of one batch see each other.
 from typing import TypeVar
 
 import attrs
+import structlog
 
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import inputs as i
+from runtime.lifecycle import reconcile
+from runtime.lifecycle.guidance import submit_id_of
 from runtime.lifecycle.state import SessionState
+from runtime.providers.normalized import KeptItem, PromptKept, ThreadOpened, TurnReconciled
 from store.canonical.claim import SubmitClaim
-from store.canonical.identifiers import ClientSubmitId, RequestId, SessionKey, TurnId
+from store.canonical.identifiers import ClientSubmitId, MessageId, RequestId, SessionKey, TurnId
 from store.canonical.interaction import Interaction
 from store.canonical.message import Message
 from store.canonical.turn import Turn
+from store.errors import RowError
 from store.port import StoreReader
 
+log = structlog.get_logger(__name__)
+
 T = TypeVar("T", bound=i.SessionInput)
+
+TURN_MESSAGES_MAX = 2000
+"""Rows of one turn that are compared with its provider's record; a turn with more is not."""
+
+_ABOUT_THE_PAST = (ThreadOpened, TurnReconciled)
 
 
 @attrs.define(eq=False)
@@ -29,13 +41,14 @@ class Lookup:
     reader: StoreReader
     _claims: dict[ClientSubmitId, SubmitClaim | None] = attrs.field(factory=dict, init=False)
     """None for one that the batch takes back."""
-    _said: set[ClientSubmitId] = attrs.field(factory=set, init=False)
-    """Submits whose user message the batch brings."""
+    _messages: dict[MessageId, Message] = attrs.field(factory=dict, init=False)
     _turns: dict[TurnId, Turn] = attrs.field(factory=dict, init=False)
     _interactions: dict[tuple[TurnId, RequestId], Interaction] = attrs.field(factory=dict, init=False)
 
     def enrich(self, given: i.SessionInput, state: SessionState) -> i.SessionInput:
         """The same input with what the store knows about the things it names."""
+        if type(given) is i.FromProvider:  # nearly all of them, and nearly none needs anything
+            return self._of_provider(given, state) if type(given.event) in _ABOUT_THE_PAST else given
         match given:
             case i.SendPrompt():
                 claim = self._claim(given.submission.claim.client_submit_id)
@@ -58,8 +71,8 @@ class Lookup:
                     self._claims[claim.client_submit_id] = claim
                 case fx.RemoveClaim(claim):
                     self._claims[claim.client_submit_id] = None
-                case fx.PersistMessage(Message(client_submit_id=str(submit_id))):
-                    self._said.add(submit_id)
+                case fx.PersistMessage(message):
+                    self._messages[message.message_id] = message
                 case fx.PersistTurn(turn):
                     self._turns[turn.turn_id] = turn
                 case fx.PersistInteraction(interaction):
@@ -70,7 +83,7 @@ class Lookup:
     def forget(self) -> None:
         """The batch is committed: the store knows it all."""
         self._claims.clear()
-        self._said.clear()
+        self._messages.clear()
         self._turns.clear()
         self._interactions.clear()
 
@@ -78,12 +91,50 @@ class Lookup:
         submit_id = given.submission.claim.client_submit_id
         claim = self._claim(submit_id)
         if claim is not None and claim.turn_id is not None:
-            delivered = submit_id in self._said or self.reader.was_said(self.key, claim.turn_id, submit_id)
+            delivered = any(
+                message.client_submit_id == submit_id for message in self._messages.values()
+            ) or self.reader.was_said(self.key, claim.turn_id, submit_id)
             turn = self._turn(claim.turn_id)
             return attrs.evolve(given, known=claim, known_turn=turn, known_delivered=delivered)
         if state.turn is None or state.turn.turn_id != given.turn_id:
             return attrs.evolve(given, known=claim, stored=self._turn(given.turn_id))
         return attrs.evolve(given, known=claim)
+
+    def _of_provider(self, given: i.FromProvider, state: SessionState) -> i.SessionInput:
+        """Rows that cannot be read leave the past as it is: the session goes on without them."""
+        event, active = given.event, state.turn
+        try:
+            match event:
+                case ThreadOpened(resumed=True):
+                    page = self.reader.turns(self.key, None, reconcile.LOOKED_BACK_MAX).value
+                    newest = [self._turns.get(turn.turn_id, turn) for turn in page.items]
+                    return i.Reopened(given.generation, event, reconcile.unsure_turns(newest))
+                case TurnReconciled() if active is None or active.turn_id != event.turn_id:
+                    return self._reconciled(given.generation, event) or given
+                case _:
+                    return given
+        except RowError as error:
+            log.error("a stored row cannot be read", session=str(self.key), reason=str(error))
+            return given
+
+    def _reconciled(self, generation: int, event: TurnReconciled) -> i.Reconciled | None:
+        turn = self._turn(event.turn_id)
+        if turn is None:
+            return None
+        stored = self.reader.messages_of_turn(self.key, event.turn_id, TURN_MESSAGES_MAX).value
+        if len(stored) == TURN_MESSAGES_MAX:
+            event = attrs.evolve(event, items=())  # what is missing cannot be told from what was not read
+        mine = [message for message in self._messages.values() if message.turn_id == event.turn_id]
+        items = tuple(item for item in event.items if not self._is_strange(item))
+        return i.Reconciled(generation, attrs.evolve(event, items=items), turn, (*stored, *mine))
+
+    def _is_strange(self, item: KeptItem) -> bool:
+        """Whether it was said to the agent under a name that nobody used for guidance of this turn."""
+        if not isinstance(item, PromptKept):
+            return False
+        submit_id = submit_id_of(item.client_id)
+        claim = self._claim(submit_id) if submit_id is not None else None
+        return claim is None or claim.method != "turn/guide" or claim.turn_id != item.turn_id
 
     def _claim(self, submit_id: ClientSubmitId) -> SubmitClaim | None:
         if submit_id in self._claims:

@@ -174,6 +174,7 @@ class SessionActor:
             policy=self._services.policy,
             target_refusal=self._services.target_refusal(state.session.agent_target_id),
             known_settings=self._services.target_settings(state.session.agent_target_id),
+            silent_seconds=self._link.silent_seconds if type(message) is i.TimerFired else 0.0,
         )
         try:
             known = self._lookup.enrich(message, state)

@@ -18,7 +18,13 @@ from runtime.actors.session import (
 )
 from runtime.actors.timers import SessionTimers
 from runtime.lifecycle.inputs import FromProvider, SessionInput, merge_inputs
-from runtime.providers.normalized import TextChunk, ToolCallReported, ToolOutputChunk
+from runtime.providers.normalized import (
+    KeptItem,
+    TextChunk,
+    ToolCallReported,
+    ToolOutputChunk,
+    TurnReconciled,
+)
 from runtime.refusal import Refusal
 from store.canonical.identifiers import SessionKey
 from store.errors import StoreUnavailable
@@ -90,7 +96,13 @@ def input_size(given: SessionInput) -> int:
         return INPUT_BYTES + len(event.text)
     if isinstance(event, ToolCallReported) and event.output_text:
         return INPUT_BYTES + len(event.output_text)
+    if isinstance(event, TurnReconciled):
+        return INPUT_BYTES + sum(map(_kept_size, event.items))
     return INPUT_BYTES
+
+
+def _kept_size(item: KeptItem) -> int:
+    return INPUT_BYTES + len((item.output_text or "") if isinstance(item, ToolCallReported) else item.text)
 
 
 def _answer_discarded(messages: Sequence[SessionInput], error: Exception) -> None:

@@ -10,6 +10,7 @@ from runtime.lifecycle import (
     commands,
     guidance,
     provider_events,
+    reconcile,
     settings,
     settings_lane,
     settlement,
@@ -92,6 +93,8 @@ def timer_fired(step: Step, timer: i.Timer) -> None:
                 settlement.settle(step, Settlement("canceled"))
         case "respond":
             _answer_timed_out(step, timer)
+        case "reconcile":
+            reconcile.due(step, timer)
         case "guide":
             guidance.timed_out(step, timer)
         case "message_update":
@@ -111,7 +114,8 @@ def timer_fired(step: Step, timer: i.Timer) -> None:
 
 
 def reloaded(step: Step) -> None:
-    """The actor's code crashed in a turn: without an authoritative read, end it as what is known."""
+    """The actor's code crashed in a turn: end it as what is known. What the provider keeps of it is read when its
+    conversation is opened again."""
     if step.state.turn is not None:
         error = TurnError("internal", "the session's controller restarted during the turn", "runtime")
         settlement.settle(step, Settlement("failed", error=error))
@@ -181,6 +185,7 @@ def _dispatch(step: Step) -> None:
     command = StartTurn(state.scope, state.turn.turn_id, prompt, wanted)
     step.do(fx.TellConnection(state.link.generation, command))
     step.change(prompt=None)
+    reconcile.watch(step, state.turn)
 
 
 def _answer_closers(step: Step) -> None:

@@ -9,12 +9,12 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from runtime.providers.normalized import ProviderEvent, merge_events
+from runtime.providers.normalized import ProviderEvent, ThreadOpened, TurnReconciled, merge_events
 from store.canonical.claim import SubmitClaim
 from store.canonical.common import SettingValue, TurnError
 from store.canonical.identifiers import ClientSubmitId, MessageId, RequestId, TurnId
 from store.canonical.interaction import Answer, Interaction
-from store.canonical.message import ContentBlock
+from store.canonical.message import ContentBlock, Message
 from store.canonical.session import Session
 from store.canonical.turn import Turn
 
@@ -166,6 +166,26 @@ class FromProvider:
 
 
 @attrs.frozen
+class Reopened:
+    """An event of the connection: the old conversation is here again. `unsure` are the turns that ended without the
+    provider's word, the oldest first."""
+
+    generation: int
+    event: ThreadOpened
+    unsure: tuple[Turn, ...]
+
+
+@attrs.frozen
+class Reconciled:
+    """An event of the connection: what is kept of a turn that settled here, whose rows are `turn` and `messages`."""
+
+    generation: int
+    event: TurnReconciled
+    turn: Turn
+    messages: tuple[Message, ...]
+
+
+@attrs.frozen
 class ClaimNotKept:
     """The store did not take a claim that was to be kept before anything else: nothing of it has happened."""
 
@@ -204,7 +224,9 @@ class Reloaded:
 class Timer:
     """Names a timer; the ids in it make a late firing recognisable."""
 
-    kind: Literal["cancel_grace", "respond", "message_update", "idle", "interaction", "guide", "settings"]
+    kind: Literal[
+        "cancel_grace", "respond", "message_update", "idle", "interaction", "guide", "settings", "reconcile"
+    ]
     turn_id: TurnId | None = None
     request_id: RequestId | None = None
     submit_id: ClientSubmitId | None = None
@@ -234,6 +256,8 @@ Command: TypeAlias = (
 )
 Fact: TypeAlias = (
     FromProvider
+    | Reopened
+    | Reconciled
     | ClaimNotKept
     | ConnectionAcquired
     | ConnectionUnavailable

@@ -7,7 +7,16 @@ from typing import assert_never
 
 import attrs
 
-from runtime.lifecycle import commands, guidance, labels, settings, settings_lane, settlement, transcript
+from runtime.lifecycle import (
+    commands,
+    guidance,
+    labels,
+    reconcile,
+    settings,
+    settings_lane,
+    settlement,
+    transcript,
+)
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle import interaction as interactions
@@ -23,6 +32,7 @@ from store.canonical.interaction import Interaction
 from store.canonical.session import LifecycleCapabilities
 from store.canonical.turn import Turn
 
+GONE_TEXT = "The agent no longer has the conversation of this session. The history above is kept for reading."
 NO_PROOF_OF_ACCEPTANCE = (n.TurnRejected, n.CancelRefused)
 """Whatever else the provider says about a turn proves that it has it."""
 
@@ -59,7 +69,7 @@ def from_provider(step: Step, given: i.FromProvider) -> None:
         case n.GuideAccepted() | n.GuideRefused():
             guidance.answered(step, event)
         case n.TurnReconciled():
-            step.do(fx.Count("answer_nobody_waits_for"))
+            reconcile.answered(step, event)
         case _:
             _of_turn(step, event)
 
@@ -149,6 +159,7 @@ def _turn_started(step: Step, event: n.TurnStartedByProvider) -> None:
     step.change(turn=turn, items={}, spoke=False, hibernated=False)
     step.set_session(attrs.evolve(step.state.session, active_turn_id=turn.turn_id))
     step.do(fx.PersistTurn(turn))
+    reconcile.watch(step, turn)
     step.observe_runtime()
 
 
@@ -185,7 +196,10 @@ def _thread_open_failed(step: Step, event: n.ThreadOpenFailed) -> None:
         return
     error = event.error
     if event.not_resumable:
+        # Said once: from here on nothing is tried until somebody asks for a fresh one (FC-07).
         step.set_session(attrs.evolve(session, resumability="not_resumable"))
+        turn_id = step.state.turn.turn_id if step.state.turn else None
+        transcript.add_notice(step, turn_id, "session.not_resumable", "error", GONE_TEXT)
         error = TurnError("session.not_resumable", "the agent no longer has this conversation", "provider")
     start_failed(step, error)
     settlement.release(step)

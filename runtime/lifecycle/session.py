@@ -5,7 +5,7 @@ Owns the decision what happens next (`advance`); it performs nothing, and knows 
 
 from typing import assert_never
 
-from runtime.lifecycle import commands, facts, guidance, labels, provider_events, settings_lane
+from runtime.lifecycle import commands, facts, guidance, labels, provider_events, reconcile, settings_lane
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle.effects import Effect
 from runtime.lifecycle.state import Context, SessionState, Step
@@ -19,6 +19,11 @@ def decide(
     match given:
         case i.FromProvider():
             provider_events.from_provider(step, given)
+        case i.Reopened():
+            provider_events.from_provider(step, i.FromProvider(given.generation, given.event))
+            reconcile.reopened(step, given)
+        case i.Reconciled():
+            reconcile.kept(step, given)
         case i.CreateSession():
             commands.create(step, given)
         case i.SendPrompt():

@@ -38,9 +38,12 @@ def settle(step: Step, settlement: Settlement) -> None:
     settled = turns.settled(turn, settlement, step.now_ms)
     step.set_turn(settled)
     guidance.turn_ended(step, settled)
-    step.change(prompt=None)
+    step.change(prompt=None, asked_as=None)
     step.set_session(_after_turn(step.state.session, settlement))
-    step.do(fx.DisarmTimer(Timer("cancel_grace", turn_id=turn.turn_id)))
+    step.do(
+        fx.DisarmTimer(Timer("cancel_grace", turn_id=turn.turn_id)),
+        fx.DisarmTimer(Timer("reconcile", turn_id=turn.turn_id)),
+    )
     step.observe_runtime()
 
 

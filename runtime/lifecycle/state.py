@@ -21,7 +21,7 @@ from store.canonical.identifiers import CallId, ClientSubmitId, RequestId, TurnI
 from store.canonical.interaction import Interaction
 from store.canonical.message import Message
 from store.canonical.session import RuntimeState, Session, SessionCounters, SessionRuntime
-from store.canonical.turn import Turn
+from store.canonical.turn import Delivery, Turn
 
 InteractionKey = tuple[TurnId, RequestId]
 TimeoutAnswer = Literal["reject_once", "stop"]
@@ -38,7 +38,9 @@ class Policy:
     """Guidance of one session that its provider has not answered yet; more is overloaded."""
     settings_timeout_seconds: float = 15.0
     idle_release_seconds: float = 1800.0
+    turn_reconcile_seconds: float = 60.0
     message_update_interval_ms: int = 100
+    max_message_bytes: int = 4 * 1024 * 1024
     max_output_bytes: int = 768 * 1024
     interaction_timeout_seconds: float = 0.0
     """For hosts without a person; 0 is never: an Interaction waits as long as its agent does (FC-46)."""
@@ -55,6 +57,8 @@ class Context:
     target_refusal: Refusal | None = None
     known_settings: KnownSettings = attrs.field(factory=dict)
     """What the session's target declares."""
+    silent_seconds: float = 0.0
+    """How long nothing has been heard of the provider; told with timers alone."""
 
 
 @attrs.frozen
@@ -102,6 +106,8 @@ class SessionState:
     """Open messages of the turn by the provider's item id; tool calls by `call:` and their call id."""
     late_calls: Mapping[tuple[TurnId, CallId], Message] = attrs.field(factory=dict)
     """Rows of tool calls that were still open when their turn ended, the newest ones: a command may go on after it."""
+    asked_as: Delivery | None = None
+    """The delivery of the turn when the provider was asked what became of it; null while no answer is due."""
     spoke: bool = False
     """Whether the turn brought any message or tool call of the agent."""
     interactions: Mapping[InteractionKey, Interaction] = attrs.field(factory=dict)

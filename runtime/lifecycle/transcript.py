@@ -109,16 +109,22 @@ def tool_call(step: Step, event: ToolCallReported) -> None:
 def _tool_ended(step: Step, event: ToolCallReported, call: ToolCall, item: OpenItem | None) -> None:
     """The row that ends the call carries the whole output, so none of it travels as deltas."""
     if item is None:
-        text = cut_text(event.output_text or "", step.context.policy.max_output_bytes)
-        call = attrs.evolve(call, output=attrs.evolve(call.output, text=text))
-        message = new_message(step, event.turn_id, "assistant", "tool_call", call=call)
-        step.do(fx.PersistMessage(attrs.evolve(message, status=_MESSAGE_STATUS[call.status])))
+        step.do(fx.PersistMessage(ended_call(step, event)))
         step.change(spoke=True)
         return
     if event.output_text is not None:
         step.do(fx.ReplaceText(item.message.message_id, event.output_text))
     ended = attrs.evolve(item, message=attrs.evolve(item.message, tool_call=call))
     _end(step, call_item_id(event.call_id), ended, _MESSAGE_STATUS[call.status])
+
+
+def ended_call(step: Step, event: ToolCallReported) -> Message:
+    """The row of a call of which nothing was known before its end; the event's status is an ended one."""
+    call = _patched(ToolCall(event.call_id, name="", title=event.name or ""), event)
+    text = cut_text(event.output_text or "", step.context.policy.max_output_bytes)
+    call = attrs.evolve(call, output=attrs.evolve(call.output, text=text))
+    message = new_message(step, event.turn_id, "assistant", "tool_call", call=call)
+    return attrs.evolve(message, status=_MESSAGE_STATUS[call.status])
 
 
 def late_tool_call(step: Step, event: ToolCallReported) -> bool:

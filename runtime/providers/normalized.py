@@ -196,17 +196,32 @@ class GuideRefused:
 
 
 @attrs.frozen
+class PromptKept:
+    """Something that was said to the agent, by the name it was given: a turn's id, or the `guide_id` of guidance."""
+
+    turn_id: TurnId
+    client_id: str
+    text: str
+
+
+KeptItem: TypeAlias = PromptKept | TextChunk | ToolCallReported
+"""One item of a record: text stands whole in its chunk, a call has ended."""
+
+
+@attrs.frozen
 class TurnReconciled:
     """What the provider keeps of a turn: it runs, it has ended, there never was one; `unknown` if it cannot say.
 
     For a turn that is open its TurnEnded has been told right before `ended`. `outcome` is what the provider says now;
-    a turn that settled otherwise keeps the outcome it has (`contract §3`).
+    a turn that settled otherwise keeps the outcome it has (`contract §3`). `items` is all that is kept of a turn that
+    was not followed to its end on this connection, in order; of others they have been told already.
     """
 
     turn_id: TurnId
     state: Literal["running", "ended", "absent", "unknown"]
     provider_turn_id: str | None = None
     outcome: TurnOutcome | None = None
+    items: tuple[KeptItem, ...] = ()
 
 
 @attrs.frozen

@@ -61,6 +61,9 @@ _NAMED = """
 _STREAMING = compose(
     "$select WHERE m.session_ref = ? AND m.status = 'streaming' ORDER BY m.sequence", select=_SELECT
 )
+_OF_TURN = compose(
+    "$select WHERE m.session_ref = ? AND m.turn_id = ? ORDER BY m.sequence LIMIT ?", select=_SELECT
+)
 _WAS_SAID = "SELECT 1 FROM messages WHERE session_ref = ? AND turn_id = ? AND client_submit_id = ? LIMIT 1"
 _PIECES = compose(
     """
@@ -149,6 +152,12 @@ def named(
     statement = _NAMED_BY_RETRACTED[include_retracted]
     wanted = orjson.dumps(list(message_ids)).decode()
     return _found(connection, connection.execute(statement, (reference, wanted, limit)))
+
+
+def of_turn(connection: apsw.Connection, reference: int, turn_id: TurnId, limit: int) -> tuple[Message, ...]:
+    """The first rows of one turn, ascending by sequence."""
+    found = _found(connection, connection.execute(_OF_TURN, (reference, turn_id, limit)))
+    return tuple(one.message for one in found)
 
 
 def was_said(connection: apsw.Connection, reference: int, turn_id: TurnId, submit_id: ClientSubmitId) -> bool:

@@ -65,4 +65,4 @@ def test_a_prompt_is_marked_in_a_unit_before_its_provider_is_told() -> None:
     book.say(n.ThreadOpened("thread", False))
     *_, marked = segments(book.effects)
     assert [row.delivery for row in marked.rows.values() if isinstance(row, Turn)] == ["dispatching"]
-    assert [type(effect).__name__ for effect in marked.after] == ["TellConnection"]
+    assert [type(effect).__name__ for effect in marked.after] == ["TellConnection", "ArmTimer"]

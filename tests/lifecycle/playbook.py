@@ -80,6 +80,7 @@ class Playbook:
     target_refusal: Refusal | None = None
     known_settings: Mapping[str, SettingDescription] = attrs.field(factory=lambda: SETTINGS)
     now_ms: int = 1_000
+    silent_seconds: float = 0.0
     ids: Iterator[int] = attrs.field(factory=lambda: iter(range(1, 1_000_000)))
     effects: list[fx.Effect] = attrs.field(factory=list)
     turns: dict[str, Turn] = attrs.field(factory=dict)
@@ -101,7 +102,12 @@ class Playbook:
     def give(self, given: i.SessionInput) -> list[fx.Effect]:
         """One decision; its effects are performed on paper."""
         context = Context(
-            self.now_ms, lambda: f"id{next(self.ids)}", self.policy, self.target_refusal, self.known_settings
+            self.now_ms,
+            self._new_id,
+            self.policy,
+            self.target_refusal,
+            self.known_settings,
+            self.silent_seconds,
         )
         self.state, effects = decide(self.state, given, context)
         for effect in effects:
@@ -110,6 +116,9 @@ class Playbook:
         while self.not_kept:
             self.give(self.not_kept.pop())
         return list(effects)
+
+    def _new_id(self) -> str:
+        return f"id{next(self.ids)}"
 
     def _perform(self, effect: fx.Effect) -> None:
         match effect:
@@ -178,6 +187,21 @@ class Playbook:
         """A client changes settings; gives the answer, if it has one already."""
         self.give(i.UpdateSettings(reply, settings))
         return self.answers[reply][-1] if reply in self.answers else None
+
+    def reconciled(self, event: n.TurnReconciled) -> None:
+        """The provider says what it keeps of a turn; the actor looks rows of a settled one up."""
+        turn, active = self.turns.get(event.turn_id), self.state.turn
+        if turn is None or (active is not None and active.turn_id == event.turn_id):
+            self.say(event)
+            return
+        rows = sorted(self.messages.values(), key=lambda row: row.sequence)
+        mine = tuple(self.shown(row) for row in rows if row.turn_id == event.turn_id)
+        self.give(i.Reconciled(self.generation, event, turn, mine))
+
+    def shown(self, row: Message) -> Message:
+        """A row with the text that streamed into it."""
+        text = self.texts.get(row.message_id)
+        return row if text is None or row.tool_call else attrs.evolve(row, content=(TextBlock(text),))
 
     def running(self, capabilities: SessionCapabilities = LOADS) -> TurnId:
         """A turn that the provider has accepted."""

@@ -240,6 +240,11 @@ def test_a_conversation_that_is_gone_is_a_typed_state_until_a_fresh_resume() -> 
     book.give(i.ConnectionReleased(book.generation))
     book.give(i.SendPrompt("again", i.Submission(a_claim("c2"), i.Prompt((TextBlock("x"),)))))
     assert book.answers["again"] == [Refusal("session.not_resumable")]
+    notices = [row for row in book.messages.values() if row.kind == "notice"]
+    assert [(row.turn_id, row.content[0].code) for row in notices] == [
+        (turn.turn_id, "session.not_resumable")
+    ]
+    assert sum(isinstance(command, OpenThread) for command in book.told) == 1, "tried once"
     book.give(i.ResumeSession("fresh", fresh=True))
     book.connect()
     assert book.told[-1] == OpenThread(book.state.scope, "/work", {}, None)

@@ -12,7 +12,8 @@ from runtime.providers.codex.items import Item, PromptItem, read_item
 from runtime.providers.jsonrpc.members import list_of, object_of, text_of
 from store.canonical.common import Json
 
-PAGE_TURNS: Final = 20
+PAGE_TURNS: Final = 5
+"""What is asked for are turns that ended last; each may be megabytes with its items."""
 ENDED: Final = frozenset({"completed", "interrupted", "failed"})
 
 

@@ -53,6 +53,7 @@ class PromptItem:
 
     item_id: str
     client_id: str | None
+    text: str = ""
 
 
 @attrs.frozen
@@ -92,7 +93,8 @@ def _read_reasoning(item_id: str, members: Members) -> Item:
 
 
 def _read_prompt(item_id: str, members: Members) -> Item:
-    return PromptItem(item_id, text_of(members.get("clientId")))
+    parts = [_string(object_of(part).get("text")) for part in list_of(members.get("content"))]
+    return PromptItem(item_id, text_of(members.get("clientId")), "\n".join(filter(None, parts)))
 
 
 def _read_hook_prompt(item_id: str, members: Members) -> Item:
