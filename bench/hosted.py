@@ -21,10 +21,12 @@ CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
-def daemon() -> Iterator[tuple[dict[str, object], subprocess.Popen[bytes]]]:
+def daemon(configuration: str = "") -> Iterator[tuple[dict[str, object], subprocess.Popen[bytes]]]:
     """A daemon of its own with a scratch data directory; ended by its pid."""
     folder = Path(tempfile.mkdtemp(prefix="greenroom-bench-"))
+    (folder / "config.toml").write_text(configuration)
     command = [sys.executable, "-m", "runtime.cli", "serve", "--data-dir", str(folder / "data")]
+    command += ["--config", str(folder / "config.toml")]
     environment = {**os.environ, "HOME": str(folder)}
     process = subprocess.Popen(
         [*command, "--listen", "127.0.0.1:0"],

@@ -30,6 +30,17 @@ def test_every_recording_has_its_golden_text_and_no_text_is_left_over() -> None:
     assert {path.stem for path in RECORDINGS} == {path.stem for path in GOLDEN.glob("*.txt")}
 
 
+@pytest.mark.rule("PR-010")
+@pytest.mark.parametrize(
+    ("rare", "usual"),
+    [("rare_turn_before_answer", "basic_turn"), ("rare_notice_before_answer", "side_fork_live")],
+)
+def test_an_order_that_comes_seldom_is_told_as_the_usual_one(rare: str, usual: str) -> None:
+    told, expected = (Replay().play(HISTORIES / f"{name}.jsonl") for name in (rare, usual))
+    assert told.events == expected.events
+    assert told.frames == expected.frames
+
+
 @pytest.mark.case("FC-13", "FC-24")
 @each_recording
 def test_the_answers_of_every_turn_are_told_as_they_finally_were(path: Path) -> None:
