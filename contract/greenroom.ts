@@ -364,6 +364,8 @@ export interface Limits {
   readonly maxDeltaBytes: number;
   /** The longest text of one message; the rest is cut and the message marked `truncated`. */
   readonly maxMessageBytes: number;
+  /** The longest output of one tool call that is kept; head and tail of a longer one. */
+  readonly maxToolOutputBytes: number;
   /** At most one row per streaming message and interval, where its content changes otherwise than by deltas. */
   readonly messageUpdateIntervalMs: number;
   /** How much streamed text a crash may lose. */
@@ -375,6 +377,16 @@ export interface Limits {
   readonly maxConcurrentStarts: number;
   /** How long a turn waits for a live connection before it fails with `limit.exceeded`. */
   readonly admissionWaitSeconds: number;
+  /** Sessions that may wait for a live connection; one more fails at once. */
+  readonly maxAdmissionWaiting: number;
+  /** How long a start counts against `maxConcurrentStarts`: what takes longer is waiting and no longer work. */
+  readonly startSlotSeconds: number;
+  /** Failed starts of one launch within the window after which the next ones are refused for a while. */
+  readonly maxStartFailures: number;
+  readonly startFailuresWindowSeconds: number;
+  /** How long, the first time; doubled with each further failure. */
+  readonly startBackOffSeconds: number;
+  readonly startBackOffMaxSeconds: number;
   /** How many sessions share one provider process, by provider. */
   readonly sessionsPerConnection: Readonly<Record<string, number>>;
   /** How long the others on a condemned connection may go on with their turns. */
@@ -383,12 +395,25 @@ export interface Limits {
   readonly maxProviderDiscardBytes: number;
   /** How much output that is no protocol one connection may write. */
   readonly maxProviderNoiseBytes: number;
+  /** Unwritten bytes above which a provider that does not read is given up; a prompt with its attachments fits. */
+  readonly maxProviderUnwrittenBytes: number;
+  /** How long the output of a process that has ended is still waited for. */
+  readonly providerLastReadsSeconds: number;
+  /** Of each provider's stderr, kept for `debug/session`. */
+  readonly providerStderrTailBytes: number;
+  /** Odd things of each provider, kept for `debug/session`; the older ones are only counted. */
+  readonly maxProviderDiagnostics: number;
   /** Commands waiting in one session; more are answered `overloaded`. */
   readonly sessionLaneMessages: number;
+  /** Stops, answers and the like waiting in one session; more are answered `overloaded`. */
+  readonly sessionLaneControls: number;
   /** Provider output waiting in one session before its connection stops reading. */
   readonly sessionLaneBytes: number;
   /** Restarts of one session's actor before it is quarantined. */
   readonly sessionRestarts: RestartLimit;
+  /** Connections of any kind on the port; one more is answered with HTTP 503. */
+  readonly maxClientConnections: number;
+  readonly maxSubscriptionsPerConnection: number;
   /** How long a connection may take to `initialize`. */
   readonly helloTimeoutSeconds: number;
   /** An idle session gives up its provider after this time. */
@@ -418,6 +443,8 @@ export interface Limits {
   readonly clientSendDeadlineSeconds: number;
   /** What may wait for one client. */
   readonly clientQueueBytes: number;
+  /** From the wish to close a client's connection to the closed socket. */
+  readonly clientCloseTimeoutSeconds: number;
   readonly pingSeconds: number;
   /** Unanswered requests of one connection. */
   readonly maxInFlightRequests: number;
@@ -428,6 +455,9 @@ export interface Limits {
   readonly commitLogMaxBytes: number;
   /** Kept free for stops and settlements on a full disk. */
   readonly storeReserveBytes: number;
+  /** Resources whose closing failed and is tried again; beyond it the oldest is given up and logged. */
+  readonly maxSweeperPending: number;
+  readonly sweeperAttempts: number;
   readonly maxAttachmentBytes: number;
   readonly maxAttachmentsPerPrompt: number;
   /** How long a clean stop may take. */

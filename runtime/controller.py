@@ -31,6 +31,7 @@ from runtime.controller_limits import (
     mailbox_limits,
     pool_limits,
     session_policy,
+    sweeper_limits,
     tail_limits,
 )
 from runtime.health import HealthReport
@@ -109,7 +110,7 @@ class Controller:
         self.locks = LifecycleLocks()
         self.activities = ActivityRegistry(on_releasable=lambda: self.pool.look_for_room())
         self.tails = TailRegistry(tail_limits(limits))
-        self.sweeper = ResourceSweeper(on_abandoned=_log_abandoned)
+        self.sweeper = ResourceSweeper(on_abandoned=_log_abandoned, limits=sweeper_limits(limits))
         self.counts: dict[str, int] = {}
         self._nursery: trio.Nursery | None = None
         self.turns = TurnBook()

@@ -11,6 +11,7 @@ from runtime.providers.port import AdapterLimits
 from runtime.wire.limits import Limits
 from supervisor.cell import CellPolicy
 from supervisor.mailbox import MailboxLimits
+from supervisor.resource_sweeper import SweeperLimits
 from supervisor.restart_intensity import RestartIntensity
 
 
@@ -33,6 +34,7 @@ def session_policy(limits: Limits, unanswered: InteractionTimeout) -> Policy:
         settings_timeout_seconds=limits.settings_timeout_seconds,
         idle_release_seconds=limits.idle_release_seconds,
         message_update_interval_ms=limits.message_update_interval_ms,
+        max_output_bytes=limits.max_tool_output_bytes,
         interaction_timeout_seconds=unanswered.seconds,
         interaction_timeout_answer=unanswered.answer,
     )
@@ -40,12 +42,25 @@ def session_policy(limits: Limits, unanswered: InteractionTimeout) -> Policy:
 
 def tail_limits(limits: Limits) -> TailLimits:
     """Bounds of streamed text."""
-    return TailLimits(max_delta_bytes=limits.max_delta_bytes, max_message_bytes=limits.max_message_bytes)
+    return TailLimits(
+        max_delta_bytes=limits.max_delta_bytes,
+        max_message_bytes=limits.max_message_bytes,
+        max_output_bytes=limits.max_tool_output_bytes,
+    )
 
 
 def mailbox_limits(limits: Limits) -> MailboxLimits:
     """Bounds of a session's lanes."""
-    return MailboxLimits(messages_max=limits.session_lane_messages, bytes_max=limits.session_lane_bytes)
+    return MailboxLimits(
+        messages_max=limits.session_lane_messages,
+        bytes_max=limits.session_lane_bytes,
+        control_max=limits.session_lane_controls,
+    )
+
+
+def sweeper_limits(limits: Limits) -> SweeperLimits:
+    """Bounds of the resource sweeper."""
+    return SweeperLimits(pending_max=limits.max_sweeper_pending, attempts_max=limits.sweeper_attempts)
 
 
 def cell_policy(limits: Limits) -> CellPolicy:
@@ -63,12 +78,24 @@ def pool_limits(limits: Limits) -> PoolLimits:
         initialize_timeout_seconds=limits.initialize_timeout_seconds,
     )
     return PoolLimits(
-        connection=ConnectionLimits(adapter=adapter),
+        connection=ConnectionLimits(
+            adapter=adapter,
+            write_queue_bytes_max=limits.max_provider_unwritten_bytes,
+            stderr_tail_bytes=limits.provider_stderr_tail_bytes,
+            diagnostics_max=limits.max_provider_diagnostics,
+            last_reads_seconds=limits.provider_last_reads_seconds,
+        ),
         max_live_connections=limits.max_live_connections,
         max_concurrent_starts=limits.max_concurrent_starts,
         admission_wait_seconds=limits.admission_wait_seconds,
         sessions_per_connection=limits.sessions_per_connection,
+        admission_waiting_max=limits.max_admission_waiting,
         connection_drain_seconds=limits.connection_drain_seconds,
+        start_slot_seconds=limits.start_slot_seconds,
+        start_failures_max=limits.max_start_failures,
+        start_failures_window_seconds=limits.start_failures_window_seconds,
+        start_back_off_seconds=limits.start_back_off_seconds,
+        start_back_off_max_seconds=limits.start_back_off_max_seconds,
     )
 
 
@@ -85,4 +112,6 @@ def transport_limits(limits: Limits) -> TransportLimits:
         ping_seconds=limits.ping_seconds,
         hello_timeout_seconds=limits.hello_timeout_seconds,
         client_send_deadline_seconds=limits.client_send_deadline_seconds,
+        connections_max=limits.max_client_connections,
+        close_timeout_seconds=limits.client_close_timeout_seconds,
     )

@@ -36,7 +36,7 @@ _MIB = 1024 * 1024
 
 @attrs.frozen
 class TransportLimits:
-    """The bounds of one connection, named as in contract §1; the last two are internal."""
+    """The bounds of one connection, named as in contract §1 `limits`."""
 
     max_frame_bytes: int = 16 * _MIB
     client_queue_bytes: int = 8 * _MIB

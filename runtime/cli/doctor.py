@@ -18,7 +18,9 @@ from runtime.cli.failures import EXIT_FAILED, CommandFailed
 from runtime.cli.output import Output
 from runtime.cli.program_reports import AttestedProgram, attested_programs
 from runtime.config import Configuration, Flags, ProgramFinder, ProgramsOnPath
+from runtime.observability.process_figures import open_files_limit
 from runtime.service.access import TOKEN_FILE
+from runtime.service.open_files import open_files_needed
 from store.connection import open_for_reading
 from store.errors import StoreError
 from store.instance_lock import file_system_kind
@@ -72,6 +74,7 @@ def examine(
     yield Finding("configuration", "ok", str(source))
     yield from _data_directory(configuration.data_dir)
     yield _daemon(configuration)
+    yield _open_files(configuration)
     yield _database(configuration.data_dir / DATABASE_FILE_NAME)
     yield from _token_file(configuration.data_dir / TOKEN_FILE, "token file")
     for token in configuration.tokens:
@@ -129,6 +132,26 @@ def _daemon(configuration: Configuration) -> Finding:
             "daemon", "note", f"process {found.pid} is gone and left daemon.json; the next start replaces it"
         )
     return Finding("daemon", "ok", f"process {found.pid} serves {found.url}")
+
+
+def _open_files(configuration: Configuration) -> Finding:
+    """Whether everybody the limits let in finds a descriptor. A daemon that runs has raised its bound already."""
+    check, needed = "open files", open_files_needed(configuration.limits)
+    found = read_announcement(configuration.data_dir)
+    pid = found.pid if found is not None and is_alive(found.pid) else 0
+    try:
+        soft, hard = open_files_limit(pid)
+    except OSError as error:
+        return Finding(check, "note", f"the bound of process {pid} cannot be read ({error.strerror})")
+    whose, most = (f"process {pid} may", soft) if pid else ("a daemon started here could", hard)
+    amount = "any number" if most < 0 else str(most)
+    text = f"{whose} open {amount}, the limits can come to {needed}"
+    if 0 <= most < needed:
+        step = (
+            "raise the hard limit (LimitNOFILE= of a unit, ulimit -Hn), or lower limits.maxClientConnections"
+        )
+        return Finding(check, "note", text, step)
+    return Finding(check, "ok", text)
 
 
 def _database(path: Path) -> Finding:

@@ -40,9 +40,12 @@ def read_process_figures() -> ProcessFigures:
     )
 
 
-def open_files_limit() -> tuple[int, int]:
-    """RLIMIT_NOFILE: the soft limit, and the hard one it may be raised to."""
-    return resource.getrlimit(resource.RLIMIT_NOFILE)
+def open_files_limit(pid: int = 0) -> tuple[int, int]:
+    """RLIMIT_NOFILE of a process of this user, or of this one: the soft limit, and the hard one it may be raised to.
+
+    Either may be -1, which is no limit. Raises OSError for a process that is gone or another user's.
+    """
+    return resource.prlimit(pid, resource.RLIMIT_NOFILE)
 
 
 def raise_open_files_limit(wanted: int) -> int:

@@ -29,6 +29,7 @@ from runtime.controller_limits import transport_limits
 from runtime.observability.metrics import CONTENT_TYPE, MetricFamily, by_label, counter, exposition, gauge
 from runtime.service.access import TOKEN_FILE, admitted_tokens
 from runtime.service.composition import composed_controller, data_directory
+from runtime.service.open_files import allow_open_files
 from runtime.service.ready import (
     EXIT_ADDRESS,
     EXIT_CONFIGURATION,
@@ -66,6 +67,8 @@ async def serve(
         token_file = data_dir / TOKEN_FILE
         tokens = TokenStore(admitted_tokens(config, token_file))
         controller = await stack.enter_async_context(composed_controller(config))
+        # Now, not earlier: agents are started by a process that was forked before, and keep what it was given.
+        allow_open_files(config.limits)
         front = _front(config, tokens, controller)
 
         def announce_ready() -> None:

@@ -44,6 +44,8 @@ class Limits:
     """The longest text of one delta."""
     max_message_bytes: Positive = 4 * MIB
     """The longest text of one message; the rest is cut and the message marked `truncated`."""
+    max_tool_output_bytes: Positive = 768 * KIB
+    """The longest output of one tool call that is kept; head and tail of a longer one."""
     message_update_interval_ms: Positive = 100
     """At most one row per streaming message and interval, where its content changes otherwise than by deltas."""
     write_behind_ms: Positive = 250
@@ -55,6 +57,16 @@ class Limits:
     """Provider processes being started at once."""
     admission_wait_seconds: Seconds = 60.0
     """How long a turn waits for a live connection before it fails with `limit.exceeded`."""
+    max_admission_waiting: Positive = 4096
+    """Sessions that may wait for a live connection; one more fails at once."""
+    start_slot_seconds: Seconds = 10.0
+    """How long a start counts against `maxConcurrentStarts`: what takes longer is waiting and no longer work."""
+    max_start_failures: Positive = 5
+    """Failed starts of one launch within the window after which the next ones are refused for a while."""
+    start_failures_window_seconds: Seconds = 60.0
+    start_back_off_seconds: Seconds = 10.0
+    """How long, the first time; doubled with each further failure."""
+    start_back_off_max_seconds: Seconds = 300.0
     sessions_per_connection: Mapping[str, Positive] = attrs.field(
         factory=lambda: {"codex": 16, "claude": 1, "acp": 1}
     )
@@ -65,12 +77,25 @@ class Limits:
     """How much is discarded while the end of an overlong line is looked for, before the connection goes."""
     max_provider_noise_bytes: Positive = 10 * MIB
     """How much output that is no protocol one connection may write."""
+    max_provider_unwritten_bytes: Positive = 128 * MIB
+    """Unwritten bytes above which a provider that does not read is given up; a prompt with its attachments fits."""
+    provider_last_reads_seconds: Seconds = 1.0
+    """How long the output of a process that has ended is still waited for."""
+    provider_stderr_tail_bytes: Positive = 16 * KIB
+    """Of each provider's stderr, kept for `debug/session`."""
+    max_provider_diagnostics: Positive = 50
+    """Odd things of each provider, kept for `debug/session`; the older ones are only counted."""
     session_lane_messages: Positive = 1024
     """Commands waiting in one session; more are answered `overloaded`."""
+    session_lane_controls: Positive = 64
+    """Stops, answers and the like waiting in one session; more are answered `overloaded`."""
     session_lane_bytes: Positive = 8 * MIB
     """Provider output waiting in one session before its connection stops reading."""
     session_restarts: RestartLimit = RestartLimit(3, 60.0)
     """Restarts of one session's actor before it is quarantined."""
+    max_client_connections: Positive = 1024
+    """Connections of any kind on the port; one more is answered with HTTP 503."""
+    max_subscriptions_per_connection: Positive = 64
     hello_timeout_seconds: Seconds = 10.0
     """How long a connection may take to `initialize`."""
     idle_release_seconds: Seconds = 1800.0
@@ -100,6 +125,8 @@ class Limits:
     """How long one write to a client may take."""
     client_queue_bytes: Positive = 8 * MIB
     """What may wait for one client."""
+    client_close_timeout_seconds: Seconds = 2.0
+    """From the wish to close a client's connection to the closed socket."""
     ping_seconds: Seconds = 20.0
     max_in_flight_requests: Positive = 256
     """Unanswered requests of one connection."""
@@ -110,6 +137,9 @@ class Limits:
     commit_log_max_bytes: Positive = GIB
     store_reserve_bytes: NotNegative = 16 * MIB
     """Kept free for stops and settlements on a full disk."""
+    max_sweeper_pending: Positive = 256
+    """Resources whose closing failed and is tried again; beyond it the oldest is given up and logged."""
+    sweeper_attempts: Positive = 8
     max_attachment_bytes: Positive = 10 * MIB
     max_attachments_per_prompt: Positive = 8
     shutdown_grace_seconds: Seconds = 10.0

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.end_to_end.client import ACTIVITY, Client, Json
-from tests.end_to_end.fixtures import Connect, token_of
+from tests.end_to_end.client import ACTIVITY, Client, Json, connected
+from tests.end_to_end.fixtures import Connect, MakeDaemon, token_of
 from tests.end_to_end.talk import start, streamed, text_of
 
 EVERYTHING = "[[think 3]] [[say a]] [[tool x output=y]] [[plan a;b]] [[stream 20 size=50]] [[edit a.py]]"
@@ -111,6 +111,22 @@ async def test_subscriptions_of_a_connection_are_told_apart(client: Client, work
     )
     assert sequences(client, 1) == sequences(client, 2) != []
     assert {event["type"] for event in client.events(subscriptionId=3)} <= {"checkpoint"}
+
+
+async def test_there_are_only_so_many_on_a_connection(make_daemon: MakeDaemon) -> None:
+    daemon = make_daemon({"limits": {"maxSubscriptionsPerConnection": 2}})
+    params = {"workspaceId": "w", "topics": [ACTIVITY]}
+    async with connected(daemon) as client, connected(daemon) as other:
+        for _ in range(2):
+            await client.request("events/subscribe", **params)
+        refused = await client.refused("events/subscribe", **params)
+        assert (refused["code"], refused["details"]) == (
+            "limit.exceeded",
+            {"limit": "maxSubscriptionsPerConnection"},
+        )
+        await other.request("events/subscribe", **params)
+        await client.request("events/unsubscribe", subscriptionId=1)
+        assert (await client.request("events/subscribe", **params))["subscriptionId"] == 3
 
 
 # --- snapshots ------------------------------------------------------------------------------------------------------

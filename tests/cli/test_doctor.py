@@ -4,6 +4,7 @@ import json
 import os
 
 import apsw
+import attrs
 import pytest
 
 from runtime.cli import doctor
@@ -26,6 +27,7 @@ def test_before_the_first_start_everything_is_still_to_be_made(data_dir, flags):
         "configuration": "ok",
         "data directory": "ok",
         "daemon": "ok",
+        "open files": "ok",
         "database": "ok",
         "token file": "ok",
         "agents and the token": "note",
@@ -75,6 +77,18 @@ def test_who_can_read_the_token_is_said_either_way(data_dir, flags, monkeypatch)
     found = findings(flags)["agents and the token"]
     assert found.verdict == "ok"
     assert "cannot read it" in found.text
+
+
+def test_whether_everybody_finds_a_descriptor_is_said(tmp_path, flags, data_dir):
+    found = findings(flags)["open files"]
+    assert (found.verdict, "the limits can come to" in found.text) == ("ok", True)
+    announce(data_dir, "ws://127.0.0.1:1/v1/ws", os.getpid())
+    assert findings(flags)["open files"].text.startswith(f"process {os.getpid()} may open ")
+    config = tmp_path / "config.toml"
+    config.write_text("[limits]\nmaxClientConnections = 1000000000")
+    found = findings(attrs.evolve(flags, config_file=str(config)))["open files"]
+    assert found.verdict == "note"
+    assert "maxClientConnections" in found.next_step
 
 
 def test_a_damaged_or_newer_database_is_a_problem_with_a_way_out(data_dir, flags):

@@ -415,6 +415,8 @@ class Limits(TypedDict):
     """The longest text of one delta."""
     maxMessageBytes: int
     """The longest text of one message; the rest is cut and the message marked `truncated`."""
+    maxToolOutputBytes: int
+    """The longest output of one tool call that is kept; head and tail of a longer one."""
     messageUpdateIntervalMs: int
     """At most one row per streaming message and interval, where its content changes otherwise than by deltas."""
     writeBehindMs: int
@@ -426,6 +428,16 @@ class Limits(TypedDict):
     """Provider processes being started at once."""
     admissionWaitSeconds: float
     """How long a turn waits for a live connection before it fails with `limit.exceeded`."""
+    maxAdmissionWaiting: int
+    """Sessions that may wait for a live connection; one more fails at once."""
+    startSlotSeconds: float
+    """How long a start counts against `maxConcurrentStarts`: what takes longer is waiting and no longer work."""
+    maxStartFailures: int
+    """Failed starts of one launch within the window after which the next ones are refused for a while."""
+    startFailuresWindowSeconds: float
+    startBackOffSeconds: float
+    """How long, the first time; doubled with each further failure."""
+    startBackOffMaxSeconds: float
     sessionsPerConnection: dict[str, int]
     """How many sessions share one provider process, by provider."""
     connectionDrainSeconds: float
@@ -434,12 +446,25 @@ class Limits(TypedDict):
     """How much is discarded while the end of an overlong line is looked for, before the connection goes."""
     maxProviderNoiseBytes: int
     """How much output that is no protocol one connection may write."""
+    maxProviderUnwrittenBytes: int
+    """Unwritten bytes above which a provider that does not read is given up; a prompt with its attachments fits."""
+    providerLastReadsSeconds: float
+    """How long the output of a process that has ended is still waited for."""
+    providerStderrTailBytes: int
+    """Of each provider's stderr, kept for `debug/session`."""
+    maxProviderDiagnostics: int
+    """Odd things of each provider, kept for `debug/session`; the older ones are only counted."""
     sessionLaneMessages: int
     """Commands waiting in one session; more are answered `overloaded`."""
+    sessionLaneControls: int
+    """Stops, answers and the like waiting in one session; more are answered `overloaded`."""
     sessionLaneBytes: int
     """Provider output waiting in one session before its connection stops reading."""
     sessionRestarts: RestartLimit
     """Restarts of one session's actor before it is quarantined."""
+    maxClientConnections: int
+    """Connections of any kind on the port; one more is answered with HTTP 503."""
+    maxSubscriptionsPerConnection: int
     helloTimeoutSeconds: float
     """How long a connection may take to `initialize`."""
     idleReleaseSeconds: float
@@ -469,6 +494,8 @@ class Limits(TypedDict):
     """How long one write to a client may take."""
     clientQueueBytes: int
     """What may wait for one client."""
+    clientCloseTimeoutSeconds: float
+    """From the wish to close a client's connection to the closed socket."""
     pingSeconds: float
     maxInFlightRequests: int
     """Unanswered requests of one connection."""
@@ -479,6 +506,9 @@ class Limits(TypedDict):
     commitLogMaxBytes: int
     storeReserveBytes: int
     """Kept free for stops and settlements on a full disk."""
+    maxSweeperPending: int
+    """Resources whose closing failed and is tried again; beyond it the oldest is given up and logged."""
+    sweeperAttempts: int
     maxAttachmentBytes: int
     maxAttachmentsPerPrompt: int
     shutdownGraceSeconds: float

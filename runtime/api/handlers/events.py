@@ -20,6 +20,8 @@ def subscribe(request: Request[requests.EventsSubscribeParams]) -> Handled:
     params, services, client = request.params, request.services, request.client
     if params.workspace_id == ANY_WORKSPACE and client.principal.workspaces is not None:
         return Refusal("auth.forbidden")
+    if len(client.subscriptions) >= services.limits.max_subscriptions_per_connection:
+        return Refusal("limit.exceeded", details={"limit": "maxSubscriptionsPerConnection"})
     head = services.writer.head_commit_seq
     gap = _gap(request, head)
     replays = params.after_commit_seq is not None and not gap
