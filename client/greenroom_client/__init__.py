@@ -8,7 +8,8 @@ events are JSON objects as the contract words them, typed by `contract.models`.
 """
 
 from greenroom_client.client import Client, ClientOptions, ConnectionState
-from greenroom_client.connecting import connect, connect_to_daemon, connect_unix, open_client
+from greenroom_client.connecting import connect, connect_to_daemon, connect_unix, open_client, websocket_links
+from greenroom_client.connection import Link, LinkSource
 from greenroom_client.endpoint import (
     Endpoint,
     EndpointSource,
@@ -68,6 +69,8 @@ __all__ = [
     "FollowedSession",
     "Gap",
     "GreenroomError",
+    "Link",
+    "LinkSource",
     "MessageAssembler",
     "NoLongerAsked",
     "NoticePiece",
@@ -102,4 +105,5 @@ __all__ = [
     "stream_turn",
     "text_of",
     "wait_for_turn",
+    "websocket_links",
 ]

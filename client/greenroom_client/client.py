@@ -5,17 +5,16 @@ whose body it lives. Runs under asyncio and trio alike.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, Final, Literal, TypeAlias
 
 import anyio
 import attrs
 from anyio.abc import TaskGroup
 
-from greenroom_client.connection import Connection
+from greenroom_client.connection import Connection, LinkSource
 from greenroom_client.contract.methods import READ_METHODS, Methods
 from greenroom_client.contract.models import InitializeReply
-from greenroom_client.endpoint import EndpointSource
 from greenroom_client.errors import (
     ClientError,
     ConnectionLost,
@@ -33,7 +32,6 @@ from greenroom_client.subscription import (
     SubscriptionParams,
     Topic,
 )
-from greenroom_client.websocket import open_websocket
 
 ConnectionState: TypeAlias = Literal["connecting", "connected", "closed"]
 READ_ATTEMPTS_MAX: Final = 3
@@ -58,8 +56,8 @@ class ClientOptions:
 class Client(Methods):
     """Talks to one daemon. Any number of tasks may use it at once."""
 
-    def __init__(self, endpoints: EndpointSource, options: ClientOptions) -> None:
-        self._endpoints = endpoints
+    def __init__(self, links: LinkSource, options: ClientOptions) -> None:
+        self._links = links
         self._options = options
         self._slots = anyio.Semaphore(options.requests_max)
         self._connection: Connection | None = None
@@ -200,11 +198,11 @@ class Client(Methods):
         timeout_seconds = self._options.connect_timeout_seconds
         with anyio.move_on_after(timeout_seconds) as opening:
             try:
-                socket = await open_websocket(await self._endpoints())
+                link = await self._links()
             except ClientError as error:
                 return error
-            async with socket:
-                connection = Connection(socket)
+            async with aclosing(link):
+                connection = Connection(link)
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(connection.read)
                     tasks.start_soon(connection.write)

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from greenroom_client.client import Client, ClientOptions
+from greenroom_client.connection import Link, LinkSource
 from greenroom_client.endpoint import (
     WEBSOCKET_PATH,
     Endpoint,
@@ -14,6 +15,7 @@ from greenroom_client.endpoint import (
     endpoint_of,
     running_daemon,
 )
+from greenroom_client.websocket import open_websocket
 
 
 @asynccontextmanager
@@ -29,7 +31,7 @@ async def connect(
     Raises `DaemonUnreachable`, `AccessRefused` (token, TLS, no daemon), `GreenroomError` with
     `protocol.unsupported`; ValueError for an address of another kind.
     """
-    async with open_client(always(endpoint_of(url, token, ssl_context)), options) as client:
+    async with open_client(websocket_links(always(endpoint_of(url, token, ssl_context))), options) as client:
         yield client
 
 
@@ -39,7 +41,7 @@ async def connect_unix(
 ) -> AsyncIterator[Client]:
     """A client of the daemon that listens on a Unix socket. Raises as `connect` does."""
     endpoint = Endpoint(token, WEBSOCKET_PATH, unix_path=str(path))
-    async with open_client(always(endpoint), options) as client:
+    async with open_client(websocket_links(always(endpoint)), options) as client:
         yield client
 
 
@@ -55,14 +57,21 @@ async def connect_to_daemon(
     `daemon.json` is read for each attempt, so a daemon that was started again elsewhere is found. Needs the right to
     read its token file. Raises as `connect` does.
     """
-    async with open_client(running_daemon(data_dir, certificate), options) as client:
+    async with open_client(websocket_links(running_daemon(data_dir, certificate)), options) as client:
         yield client
 
 
 @asynccontextmanager
-async def open_client(
-    endpoints: EndpointSource, options: ClientOptions | None = None
-) -> AsyncIterator[Client]:
-    """A client of whatever daemon `endpoints` names at each attempt. Raises as `connect` does."""
-    async with Client(endpoints, options or ClientOptions()).running() as client:
+async def open_client(links: LinkSource, options: ClientOptions | None = None) -> AsyncIterator[Client]:
+    """A client on links of one's own: `websocket_links` of an endpoint that may move, or memory. Raises what they raise."""
+    async with Client(links, options or ClientOptions()).running() as client:
         yield client
+
+
+def websocket_links(endpoints: EndpointSource) -> LinkSource:
+    """Links to whatever daemon `endpoints` names at each attempt."""
+
+    async def source() -> Link:
+        return await open_websocket(await endpoints())
+
+    return source

@@ -1,10 +1,10 @@
-"""JSON-RPC on one WebSocket: requests with their replies, events to whom they belong.
+"""JSON-RPC on one link: requests with their replies, events to whom they belong.
 
 Owns the ids in flight and the table of subscriptions of this connection. It never waits for a consumer, so one slow
 subscription holds up neither a reply nor another subscription. Ends once; reconnecting is `client`'s business.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Protocol, TypeAlias
 
 import anyio
@@ -13,7 +13,6 @@ import orjson
 
 from greenroom_client.contract.models import InitializeReply
 from greenroom_client.errors import ClientError, ConnectionLost, GreenroomError
-from greenroom_client.websocket import WebSocket
 
 Json: TypeAlias = dict[str, Any]
 
@@ -21,6 +20,26 @@ PROTOCOL_VERSION: Final = 1
 PINGS_MISSED_MAX: Final = 2.5
 """The daemon pings every `pingSeconds`; after so many of them without a byte it is taken for gone."""
 FORGOTTEN_MAX: Final = 4096
+
+
+class Link(Protocol):
+    """What carries whole messages to a daemon and back: a WebSocket, or memory where the daemon is in the program."""
+
+    async def receive(self, seconds: float | None) -> str:
+        """The next message. Raises `ConnectionLost`, also when nothing at all comes for so many seconds."""
+
+    def put(self, message: str) -> None:
+        """Queue a message to be written. Raises `ConnectionLost` when it is too late."""
+
+    async def write_all(self) -> None:
+        """Write what is queued until the link ends, which it tells by `ConnectionLost`."""
+
+    async def aclose(self) -> None:
+        """Close it, bounded in time; may be called twice."""
+
+
+LinkSource: TypeAlias = Callable[[], Awaitable[Link]]
+"""Opens a link, once for each attempt. Raises `DaemonUnreachable` or `AccessRefused`."""
 
 
 class EventSink(Protocol):
@@ -51,8 +70,8 @@ class Connection:
     hello: InitializeReply
     """The reply to `initialize`; there before anybody else sees the connection."""
 
-    def __init__(self, socket: WebSocket) -> None:
-        self._socket = socket
+    def __init__(self, link: Link) -> None:
+        self._link = link
         self._pending: dict[int, _Pending] = {}
         self._number = 0
         self._sinks: dict[int, EventSink] = {}
@@ -125,14 +144,14 @@ class Connection:
         """Reads until the connection ends."""
         try:
             while True:
-                self._take(await self._socket.receive(self._idle_seconds))
+                self._take(await self._link.receive(self._idle_seconds))
         except ConnectionLost as lost:
             self.end(lost)
 
     async def write(self) -> None:
         """Writes until the connection ends."""
         try:
-            await self._socket.write_all()
+            await self._link.write_all()
         except ConnectionLost as lost:
             self.end(lost)
 
@@ -147,7 +166,7 @@ class Connection:
         if method != "initialize" and len(frame) > self.hello["limits"]["maxFrameBytes"]:
             data = {"code": "request.too_large", "delivery": "not_dispatched"}
             raise GreenroomError(method, "The request is larger than a frame may be.", data)
-        self._socket.put(frame.decode())
+        self._link.put(frame.decode())
         return self._number
 
     def _take(self, message: str) -> None:

@@ -5,8 +5,6 @@ never tears a frame. Knows no JSON. Why no ready-made client stands here is deci
 """
 
 from collections import deque
-from contextlib import AbstractAsyncContextManager
-from types import TracebackType
 from typing import Final
 
 import anyio
@@ -40,7 +38,7 @@ _CLOSABLE: Final = frozenset({ConnectionState.OPEN, ConnectionState.REMOTE_CLOSI
 _BROKEN = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
 
 
-class WebSocket(AbstractAsyncContextManager["WebSocket"]):
+class WebSocket:
     """A connection whose handshake is done. One task reads, one writes; `put` is for all."""
 
     def __init__(self, stream: ByteStream, where: str) -> None:
@@ -101,12 +99,8 @@ class WebSocket(AbstractAsyncContextManager["WebSocket"]):
                 self._pongs = 0
                 await self._write(data)
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def aclose(self) -> None:
+        """Close it, politely where that is possible; bounded in time."""
         with anyio.move_on_after(CLOSE_SECONDS, shield=True):
             # Behind half a frame a close frame would be read as part of it.
             if not self._writing and self._protocol.state in _CLOSABLE:
@@ -196,7 +190,7 @@ async def open_websocket(endpoint: Endpoint) -> WebSocket:
     try:
         await socket.shake_hands(endpoint)
     except BaseException:
-        await socket.__aexit__(None, None, None)
+        await socket.aclose()
         raise
     return socket
 

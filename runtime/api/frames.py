@@ -1,11 +1,12 @@
 """Outgoing WebSocket frames of a server, and the close codes of the contract. Pure: bytes in, bytes out.
 
 A server never masks, so a frame is a header of 2, 4 or 10 bytes before bytes that may be shared between clients:
-that is why the header is made here and the payload is never copied into a library's buffer. Reading frames is
-wsproto's work (`inbound_frames.py`).
+that is why the header is made here and the payload is never copied into a library's buffer. Reading a client's frames
+is wsproto's work (`inbound_frames.py`); what stands here reads our own again, where no socket is between.
 """
 
 import enum
+from collections.abc import Iterator
 
 TEXT = 0x81
 CLOSE = 0x88
@@ -42,6 +43,20 @@ def text_header(payload_bytes: int) -> bytes:
     if payload_bytes <= _MEDIUM_BYTES_MAX:
         return b"\x81\x7e" + payload_bytes.to_bytes(2, "big")
     return b"\x81\x7f" + payload_bytes.to_bytes(8, "big")
+
+
+def own_frames(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """First byte and payload of each of our own frames in `data`, which holds whole ones."""
+    position = 0
+    while position < len(data):
+        first_byte, size = data[position], data[position + 1]
+        position += 2
+        if size > _SHORT_BYTES_MAX:
+            width = 2 if size == _SHORT_BYTES_MAX + 1 else 8
+            size = int.from_bytes(data[position : position + width], "big")
+            position += width
+        yield first_byte, data[position : position + size]
+        position += size
 
 
 def ping_frame(payload: bytes = b"") -> bytes:

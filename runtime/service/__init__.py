@@ -1,6 +1,8 @@
-"""The daemon in production: the only package that names production implementations.
+"""The service in production: the only package that names production implementations.
 
-`daemon` composes and runs, `ready` is how others learn of it; the rest turns configuration into what the parts take.
+`composition` puts the controller together, `daemon` serves it on a socket; `embedding`, which others import by its
+own name, puts it within another program; `ready` is how others learn of a daemon. The rest turns configuration into
+what the parts take.
 """
 
 from runtime.service.daemon import serve
