@@ -1,5 +1,5 @@
 # Every job has one target and works alone: it creates .venv, installs from the hash-pinned locks and runs.
-# Needed on the machine: Python 3.11 or newer, pip and make. `make help` lists the targets.
+# Needed on the machine: Python 3.11 or newer, pip and make; npm for the console's checks. `make help` lists the targets.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3 || echo python3)
 VENV := .venv
@@ -22,12 +22,13 @@ PYTHON_SOURCES := $(PACKAGES) $(CLIENT) tools tests $(wildcard bench examples)
 
 # In this order: the quick ones first.
 CHECKS := check-format check-lint check-tidy check-rules check-layers check-dependencies check-types check-contract \
-	check-diagrams check-news check-wheel
+	check-diagrams check-news check-console check-wheel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help run test check test-providers simulate bench rules contract diagrams lock format clean $(CHECKS)
+.PHONY: help run test check test-providers test-agents test-console simulate bench rules contract diagrams console lock \
+	format clean $(CHECKS)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -40,15 +41,21 @@ run: $(RUNTIME_STAMP) ## serve on the embedded defaults: SQLite and the built-in
 	  'Stop it with Ctrl-C. From a second shell in this folder, try:' \
 	  '  $(BIN)/greenroom run "hello"' \
 	  '  $(BIN)/greenroom sessions' \
-	  '  $(BIN)/greenroom show SESSION' >&2
+	  '  $(BIN)/greenroom show SESSION' \
+	  'On a terminal it prints a link to the web console as well: open it in a browser.' >&2
 	@exec $(BIN)/greenroom serve $(ARGUMENTS)
 
 test: $(DEVELOPMENT_STAMP) ## run the tests that need nothing outside this folder
 	@$(BIN)/python -m pytest -q -m "not real_agent" -n auto --dist loadfile $(ARGUMENTS)
 
-test-providers: $(DEVELOPMENT_STAMP) ## run the tests against a real agent (installs it into .cache with npm)
+test-providers: test-console test-agents ## run the tests that need programs of others: a browser, real agents
+
+test-agents: $(DEVELOPMENT_STAMP) ## run the tests against real agents (installs them into .cache with npm)
 	@agent="$$($(BIN)/python -m tools.real_agent)" && \
 	  GREENROOM_REAL_AGENT="$$agent" $(BIN)/python -m pytest -q -m real_agent $(ARGUMENTS)
+
+test-console: $(DEVELOPMENT_STAMP) ## run the tests of the web console in Chromium (as root, installs it with apt-get)
+	@$(BIN)/python -m tools.console browser
 
 simulate: $(DEVELOPMENT_STAMP) ## run seeded whole-service simulations with faults: SEEDS=200
 	@$(BIN)/greenroom simulate --seeds $(SEEDS) --json $(ARGUMENTS)
@@ -94,6 +101,9 @@ check-diagrams: $(DEVELOPMENT_STAMP)
 check-news: $(DEVELOPMENT_STAMP)
 	@echo '== news fragments' && $(BIN)/python -m tools.news
 
+check-console: $(DEVELOPMENT_STAMP)
+	@echo '== console' && $(BIN)/python -m tools.console check test
+
 check-wheel: $(DEVELOPMENT_STAMP)
 	@echo '== wheel' && $(BIN)/python -m tools.wheel
 
@@ -106,6 +116,9 @@ contract: $(DEVELOPMENT_STAMP) ## write contract/ from the models in runtime/wir
 diagrams: $(DEVELOPMENT_STAMP) ## write docs/diagrams/ from the transition tables in runtime/lifecycle
 	@$(BIN)/python -m tools.generated diagrams --write
 
+console: $(DEVELOPMENT_STAMP) ## build the web console from console/ into runtime/api/console/ (installs its tools with npm)
+	@$(BIN)/python -m tools.console write
+
 format: $(DEVELOPMENT_STAMP) ## format the sources and apply safe lint fixes
 	@$(BIN)/ruff format --quiet $(PYTHON_SOURCES)
 	@$(BIN)/ruff check --quiet --fix $(PYTHON_SOURCES)
@@ -114,7 +127,7 @@ lock: $(DEVELOPMENT_STAMP) ## resolve the dependencies again and write requireme
 	@PYTHON="$(BIN)/python" sh requirements/lock.sh
 
 clean: ## remove everything that can be made again
-	@rm -rf $(VENV) .cache build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) .cache console/node_modules build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	@find $(PACKAGES) client examples tools tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # --- the environment --------------------------------------------------------------------------------------------

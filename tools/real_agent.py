@@ -6,18 +6,15 @@ that quietly skips a real agent checks nothing. Tests read the path from GREENRO
 beside it.
 """
 
-import hashlib
 import platform
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from tools.files import ROOT
+from tools.npm_packages import PackagesNotInstalled, install_packages
 
 SOURCE = ROOT / "tests" / "providers_real"
 INSTALLED = ROOT / ".cache" / "providers_real"
-_PINNED_FILES = (".npmrc", "package.json", "package-lock.json")
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 _CODEX_SYSTEMS = {"linux": "unknown-linux-musl", "darwin": "apple-darwin"}
 
@@ -28,11 +25,10 @@ class AgentNotInstalled(Exception):
 
 def install(source: Path = SOURCE, installed: Path = INSTALLED) -> Path:
     """Installs the agents once for each content of the lock and returns the path of the first one's program."""
-    fingerprint = hashlib.sha256((source / "package-lock.json").read_bytes()).hexdigest()[:16]
-    stamp = installed / f".installed-{fingerprint}"
-    if not stamp.exists():
-        _install_packages(source, installed)
-        stamp.touch()
+    try:
+        install_packages(source, installed, "the real agent is an npm package")
+    except PackagesNotInstalled as error:
+        raise AgentNotInstalled(str(error)) from error
     for program in (program_below(installed), codex_below(installed)):
         if not program.is_file():
             raise AgentNotInstalled(
@@ -54,28 +50,6 @@ def codex_below(installed: Path) -> Path:
     triple = f"{'x86_64' if machine == 'x64' else 'aarch64'}-{_CODEX_SYSTEMS.get(system, system)}"
     package = installed / "node_modules" / "@openai" / f"codex-{system}-{machine}"
     return package / "vendor" / triple / "bin" / "codex"
-
-
-def _install_packages(source: Path, installed: Path) -> None:
-    npm = shutil.which("npm")
-    if npm is None:
-        raise AgentNotInstalled("npm is not on PATH; the real agent is an npm package")
-    shutil.rmtree(installed, ignore_errors=True)
-    installed.mkdir(parents=True)
-    for name in _PINNED_FILES:
-        shutil.copyfile(source / name, installed / name)
-    finished = subprocess.run(
-        [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
-        cwd=installed,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if finished.returncode != 0:
-        raise AgentNotInstalled(
-            f"npm ci ended with {finished.returncode}:\n{finished.stdout}{finished.stderr}"
-        )
 
 
 def main() -> int:

@@ -32,6 +32,15 @@ def unexpected_names(wheel: Path, expected: Collection[str] = SHIPPED_PACKAGES) 
     return sorted(packages ^ set(expected))
 
 
+def missing_console_files(wheel: Path) -> list[str]:
+    """Files of the web console that did not come into the wheel."""
+    shipped = ROOT / "runtime" / "api" / "console"
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    wanted = [file.relative_to(ROOT).as_posix() for file in shipped.iterdir()]
+    return sorted(name for name in [*wanted, "runtime/api/console/index.html"] if name not in names)
+
+
 def install(wheel: Path, folder: Path) -> Path:
     """A fresh environment with the runtime lock and the wheel; returns its folder of commands."""
     venv.create(folder, with_pip=False)
@@ -54,6 +63,9 @@ def try_program(folder: Path) -> int:
     """The program: its command answers and writes the contract that is committed."""
     wheel = build(folder / "dist")
     if _has_unexpected(wheel, SHIPPED_PACKAGES):
+        return 1
+    if missing := missing_console_files(wheel):
+        print(f"{wheel.name}: without {', '.join(missing)}")
         return 1
     commands = install(wheel, folder / "environment")
     _run([str(commands / "greenroom"), "--version"], cwd=folder)

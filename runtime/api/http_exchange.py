@@ -70,6 +70,7 @@ class HttpResponse:
     body: bytes = attrs.field(repr=False, default=b"")
     content_type: str = "text/plain; charset=utf-8"
     headers: tuple[tuple[str, str], ...] = ()
+    cache_control: str = "no-store"
 
 
 def refusal(status: int, *headers: tuple[str, str]) -> HttpResponse:
@@ -109,11 +110,15 @@ class HttpExchange:
 
     def respond(self, response: HttpResponse) -> bytes:
         """The answer as bytes. The caller closes the connection after it."""
-        headers = [
+        described = [
             ("Content-Type", response.content_type),
             ("Content-Length", str(len(response.body))),
+        ]
+        headers = [
+            # "Not modified" has no body, and must not describe the one it stands for as empty.
+            *([] if response.status == 304 else described),
             ("Connection", "close"),
-            ("Cache-Control", "no-store"),
+            ("Cache-Control", response.cache_control),
             ("X-Content-Type-Options", "nosniff"),
             *response.headers,
         ]

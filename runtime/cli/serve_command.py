@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import attrs
@@ -55,6 +56,18 @@ def refuse_foreign_packages() -> None:
         )
 
 
+def show_console_link(console: str, token_file: Path) -> None:
+    """One line for the person at the terminal, and for nobody else: the link carries the token.
+
+    In its fragment, which a browser sends to no server and the page takes out of the address bar at once.
+    """
+    try:
+        token = token_file.read_text(encoding="ascii").strip()
+        print(f"Open the console: {console}#token={token}", file=sys.stderr, flush=True)
+    except OSError as error:
+        log.warning("the console's link could not be shown", reason=error.strerror)
+
+
 @attrs.define(eq=False)
 class _Run:
     """One run of the service, as the signals see it."""
@@ -72,6 +85,8 @@ class _Run:
             sys.stdout.buffer.flush()
         except OSError as error:
             log.warning("the ready line could not be written", reason=error.strerror)
+        if line.console is not None and sys.stderr.isatty():
+            show_console_link(line.console, Path(line.token_file))
 
     def stop_by(self, number: int) -> None:
         """First the clean stop; then at once, nothing lost; then without any manners."""

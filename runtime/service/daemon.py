@@ -16,6 +16,7 @@ import trio
 
 from runtime.api import trio_websocket_transport, wsproto_transport
 from runtime.api.authentication import TokenStore
+from runtime.api.console_pages import console_route
 from runtime.api.frames import CloseCode
 from runtime.api.front import Front, HttpRoute
 from runtime.api.http_exchange import HttpResponse, RequestHead
@@ -29,6 +30,7 @@ from runtime.controller_limits import transport_limits
 from runtime.observability.metrics import CONTENT_TYPE, MetricFamily, by_label, counter, exposition, gauge
 from runtime.service.access import TOKEN_FILE, admitted_tokens
 from runtime.service.composition import composed_controller, data_directory
+from runtime.service.console_files import console_files
 from runtime.service.open_files import allow_open_files
 from runtime.service.ready import (
     EXIT_ADDRESS,
@@ -75,7 +77,7 @@ async def serve(
             line = ReadyLine(
                 pid=os.getpid(),
                 url=listener.url,
-                console=None,
+                console=listener.console_url if config.console else None,
                 token_file=str(token_file),
                 data_dir=str(data_dir),
             )
@@ -153,6 +155,9 @@ def _front(config: Configuration, tokens: TokenStore, controller: Controller) ->
     async def metrics(_: RequestHead) -> HttpResponse:
         return HttpResponse(200, exposition(controller.metrics.read()), CONTENT_TYPE)
 
+    routes = [HttpRoute("/healthz", healthz), HttpRoute("/metrics", metrics, "admin")]
+    if config.console:
+        routes.append(console_route(console_files()))
     front = Front(
         limits=transport_limits(config.limits),
         authenticator=tokens,
@@ -161,7 +166,7 @@ def _front(config: Configuration, tokens: TokenStore, controller: Controller) ->
             frozenset(config.allowed_hosts),
             "https" if config.tls_certificate is not None else "http",
         ),
-        routes=(HttpRoute("/healthz", healthz), HttpRoute("/metrics", metrics, "admin")),
+        routes=routes,
         serve_client=TRANSPORTS[config.transport],
         handle=controller.serve_client,
     )
