@@ -458,6 +458,10 @@ export interface Limits {
   /** Resources whose closing failed and is tried again; beyond it the oldest is given up and logged. */
   readonly maxSweeperPending: number;
   readonly sweeperAttempts: number;
+  /** How long a deleted session can be restored; 30 days. */
+  readonly deletedRetentionSeconds: number;
+  /** What deleted sessions may take up together; the longest deleted are purged first. */
+  readonly deletedRetentionBytes: number;
   readonly maxAttachmentBytes: number;
   readonly maxAttachmentsPerPrompt: number;
   /** How long a clean stop may take. */
@@ -881,6 +885,23 @@ export interface SessionLineage {
   readonly sourceTurnId: TurnId;
 }
 
+/** List the deleted sessions of a workspace, the newest deletion first. */
+export interface SessionListDeletedParams {
+  readonly workspaceId: WorkspaceId;
+  /** `nextCursor` of the page before; without it, the first page. */
+  readonly cursor?: string | null;
+  readonly limit?: number | null;
+}
+
+/** One page of deleted sessions. */
+export interface SessionListDeletedReply {
+  /** Topmost ones: what was below them is deleted with them. */
+  readonly items: ReadonlyArray<Session>;
+  /** Null at the end. */
+  readonly nextCursor: string | null;
+  readonly commitSeq: number;
+}
+
 /** A Session row with its activity. */
 export interface SessionListItem {
   readonly workspaceId: WorkspaceId;
@@ -1035,12 +1056,25 @@ export interface SessionSendParams {
   readonly displayPrompt?: string | null;
 }
 
+/** Whole trees, named by their roots: all are treated or none. */
+export interface SessionTreesParams {
+  readonly workspaceId: WorkspaceId;
+  /** Naming one twice is naming it once. */
+  readonly agentSessionIds: ReadonlyArray<SessionId>;
+}
+
 /** Change settings of a session; those not named stay as they are. */
 export interface SessionUpdateSettingsParams {
   readonly workspaceId: WorkspaceId;
   readonly agentSessionId: SessionId;
   /** Null unsets: what holds then is up to the target and its agent. */
   readonly settings: Readonly<Record<string, string | boolean | null>>;
+}
+
+/** The sessions named and all below them, as they stand; those purged, as they stood. */
+export interface SessionsReply {
+  readonly sessions: ReadonlyArray<Session>;
+  readonly commitSeq: number;
 }
 
 /** An ephemeral branch of a live conversation; never stored. Its rows carry the Side's id as their session. */
@@ -1440,6 +1474,14 @@ export interface Methods {
   readonly "session/pin": { params: SessionPinParams; result: SessionReply };
   /** Change settings of a session. */
   readonly "session/updateSettings": { params: SessionUpdateSettingsParams; result: SessionReply };
+  /** Delete sessions with all below them; what runs in them is ended first. */
+  readonly "session/delete": { params: SessionTreesParams; result: SessionsReply };
+  /** Bring deleted sessions back, as they were. */
+  readonly "session/restore": { params: SessionTreesParams; result: SessionsReply };
+  /** Take deleted sessions away for good. */
+  readonly "session/purge": { params: SessionTreesParams; result: SessionsReply };
+  /** List the deleted sessions of a workspace. */
+  readonly "session/listDeleted": { params: SessionListDeletedParams; result: SessionListDeletedReply };
   /** Read one turn. */
   readonly "turn/get": { params: TurnGetParams; result: TurnReply };
   /** List the turns of a session, newest first. */

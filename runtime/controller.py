@@ -40,8 +40,10 @@ from runtime.metrics import MetricsReport
 from runtime.observability.loop_lag import LoopLag
 from runtime.observability.process_figures import ProcessFigures
 from runtime.operations.create_session import CreateOperation, WorkDirectories
-from runtime.operations.operation import WatchedSink, run_operation
+from runtime.operations.deleted_retention import DeletedRetention
+from runtime.operations.operation import Releasable, WatchedSink, run_operation
 from runtime.operations.session_runtime import SessionRuntimeOperations
+from runtime.operations.session_trees import SessionTreeOperations
 from runtime.ports import IdentifierSource, WallClock
 from runtime.providers.examiner import ProgramExaminer
 from runtime.providers.pool import ConnectionPool
@@ -60,7 +62,6 @@ from supervisor import (
     ChildSpec,
     Directory,
     LifecycleLocks,
-    PlaceMark,
     ResourceSweeper,
     Supervisor,
 )
@@ -140,6 +141,14 @@ class Controller:
         )
         self.hints = HostHints(self.health.read, self.hub.publish_host)
         self.metrics = self._metrics()
+        self.trees = self._trees()
+        self.retention = DeletedRetention(
+            ports.reader,
+            self.trees,
+            ports.clock,
+            limits.deleted_retention_seconds,
+            limits.deleted_retention_bytes,
+        )
         self.api = self._api(server_info)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -155,6 +164,7 @@ class Controller:
             ChildSpec(id="program examinations", start=self._examine_programs, restart="temporary"),
             ChildSpec(id="host hints", start=self.hints.run),
             ChildSpec(id="loop lag", start=self.lag.run),
+            ChildSpec(id="deleted retention", start=self.retention.run),
         )
         supervisor = Supervisor(children, on_exit=_log_exit)
 
@@ -230,6 +240,21 @@ class Controller:
             ports.poisoned,
         )
 
+    def _trees(self) -> SessionTreeOperations:
+        ports, limits = self._ports, self._limits
+        return SessionTreeOperations(
+            reader=ports.reader,
+            writer=ports.writer,
+            hub=self.hub,
+            sessions=self.sessions,
+            locks=self.locks,
+            directories=ports.directories,
+            clock=ports.clock,
+            runtime_of=self.activities.runtime,
+            sessions_max=limits.max_sessions,
+            deadline_seconds=limits.lifecycle_timeout_seconds,
+        )
+
     def _api(self, server_info: ServerInfo) -> ApiServices:
         ports, limits = self._ports, self._limits
         create = CreateOperation(
@@ -251,6 +276,7 @@ class Controller:
             sessions=self.sessions,
             runtime_of=self.activities.runtime,
             create=create,
+            trees=self.trees,
             runtimes=SessionRuntimeOperations(self.sessions, self.locks, limits.lifecycle_timeout_seconds),
             targets=self.targets,
             health=self.health.read,
@@ -300,7 +326,7 @@ class Controller:
         self._nursery.start_soon(_guarded, function, *arguments, name=function.__qualname__)
 
     def _start_operation(
-        self, body: Callable[[WatchedSink], Awaitable[None]], sink: RequestSink, mark: PlaceMark
+        self, body: Callable[[WatchedSink], Awaitable[None]], sink: RequestSink, mark: Releasable
     ) -> None:
         self._spawn(run_operation, body, sink, mark, self._limits.lifecycle_timeout_seconds)
 

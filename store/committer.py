@@ -14,13 +14,17 @@ import structlog
 from store import commit_log
 from store.commit_log import LogLimits
 from store.files import DatabaseFiles
-from store.group import GroupResult, GroupWriter, Job, JobOutcome, PiecesJob, refusal
+from store.group import GroupResult, GroupWriter, Job, JobOutcome, PiecesJob, UnitJob, UnitsJob, refusal
 from store.port import CommitEncoder, StoreHealth
+from store.statements import deleted_sessions
 
 _logger = structlog.get_logger(__name__)
 
 CHECKPOINT_PAGES: Final = 2_000
 """Pages in the write-ahead log above which they are moved into the main file, about 8 MB."""
+
+CLEANING_STEPS: Final = 8
+"""Small steps of taking away what was purged, between two groups."""
 
 FAILURES_UNTIL_FAILING: Final = 3
 """Groups in a row that the disk refused before the store is reported as failing instead of degraded."""
@@ -48,6 +52,7 @@ class Committer:
         self._checkpoint_at_pages = CHECKPOINT_PAGES
         self._short_of_space = not files.hold_reserve()
         self._failures = 0
+        self._purged = deleted_sessions.purged(connection) is not None
         connection.set_wal_hook(self._note_wal_pages)
 
     @property
@@ -63,7 +68,17 @@ class Committer:
     @property
     def needs_upkeep(self) -> bool:
         """Whether `upkeep` should run before the next group."""
-        return self._short_of_space or self._wal_pages >= self._checkpoint_at_pages or self._log_too_long()
+        return (
+            self._short_of_space
+            or self._purged
+            or self._wal_pages >= self._checkpoint_at_pages
+            or self._log_too_long()
+        )
+
+    @property
+    def is_cleaning(self) -> bool:
+        """Whether `upkeep` has more to take away of what was purged: it goes on without waiting for a rest."""
+        return self._purged
 
     @property
     def wants_rest(self) -> bool:
@@ -83,6 +98,7 @@ class Committer:
             result = self._write_admitted(jobs)
         if result.failure is None:
             self._failures = 0
+            self._purged = self._purged or any(_purges(job) for job in jobs)
         else:
             self._failures += 1
             _logger.error("store.group_failed", failure=result.failure, jobs=len(jobs))
@@ -98,6 +114,8 @@ class Committer:
             self._checkpoint(apsw.SQLITE_CHECKPOINT_PASSIVE)
         if self._log_too_long():
             self._trim_log()
+        if self._purged:
+            self._clean()
 
     def rest(self) -> None:
         """What is done when nothing is waiting: upkeep, then the write-ahead log is emptied."""
@@ -184,6 +202,29 @@ class Committer:
             self._log_oldest = oldest
             self._oldest_commit_seq = trimmed + 1
 
+    def _clean(self) -> None:
+        """Take away a bounded part of what was purged. What it cannot take away now is left to the next purge."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for _ in range(CLEANING_STEPS):
+                reference = deleted_sessions.purged(self._connection)
+                if reference is None:
+                    break
+                deleted_sessions.take_away(self._connection, reference)
+            left = deleted_sessions.purged(self._connection) is not None
+            self._connection.execute("COMMIT")
+        except apsw.Error as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            left = False
+            self._failures += 1
+            _logger.warning("store.purge_not_finished", error=str(error))
+        self._purged = left
+
 
 def _is_new_work(job: Job) -> bool:
-    return isinstance(job, PiecesJob) or bool(job.unit.claims_added)
+    return isinstance(job, PiecesJob) or (isinstance(job, UnitJob) and bool(job.unit.claims_added))
+
+
+def _purges(job: Job) -> bool:
+    return isinstance(job, UnitsJob) and any(unit.purges for unit in job.units)

@@ -87,6 +87,14 @@ class ClaimTaken(StoreError):
     """A submit id of the unit is bound already; the unit is refused with `submit.conflict` (RT-037)."""
 
 
+class SessionIsDeleted(StoreError):
+    """A unit of a session that is deleted: nothing but a restore brings it back (ST-026). Code `session.deleted`."""
+
+
+class SessionMoved(StoreError):
+    """A deletion, restore or purge was decided on a row that is another one by now. Code `session.busy`: decide anew."""
+
+
 class InvalidCursor(StoreError):
     """A page cursor that this store did not make, or made for another list."""
 

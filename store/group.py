@@ -5,7 +5,7 @@ fails alone; what an error of the transaction itself means is decided here and n
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, assert_never
 
 import apsw
 import attrs
@@ -21,7 +21,16 @@ from store.canonical.change import (
     publication_order,
 )
 from store.commit_log import LogEnd
-from store.errors import PROGRAM_ERRORS, ClaimTaken, StoreError, is_damage, is_full, is_passing
+from store.errors import (
+    PROGRAM_ERRORS,
+    ClaimTaken,
+    SessionIsDeleted,
+    SessionMoved,
+    StoreError,
+    is_damage,
+    is_full,
+    is_passing,
+)
 from store.port import CommitEncoder, LoggedCommit
 from store.statements import messages
 from store.statements.units import write_unit
@@ -50,8 +59,18 @@ class PiecesJob:
     complete: Callable[[bool], None]
 
 
-Job: TypeAlias = UnitJob | PiecesJob
-JobOutcome: TypeAlias = UnitOutcome | bool
+@attrs.frozen
+class UnitsJob:
+    """Units of several sessions that are all kept or none, each under a number of its own, and whom to tell."""
+
+    units: tuple[Unit, ...]
+    complete: Callable[[tuple[UnitOutcome, ...]], None]
+    submitted_at_seconds: float = 0.0
+    """On trio's clock."""
+
+
+Job: TypeAlias = UnitJob | UnitsJob | PiecesJob
+JobOutcome: TypeAlias = UnitOutcome | tuple[UnitOutcome, ...] | bool
 
 
 @attrs.frozen
@@ -105,7 +124,7 @@ class GroupWriter:
         except _GroupLost as lost:
             self._log_end = log_end
             return _refused(jobs, lost.error)
-        if not any(outcome is True or isinstance(outcome, Committed) for outcome in outcomes):
+        if not any(_keeps(outcome) for outcome in outcomes):
             self._roll_back()
             self._log_end = log_end
             return GroupResult(tuple(outcomes))
@@ -139,16 +158,27 @@ class GroupWriter:
         self._connection.execute("SAVEPOINT job")
         outcome: JobOutcome
         try:
-            outcome = self._write_unit(job.unit) if isinstance(job, UnitJob) else self._add(job.pieces)
+            outcome = self._perform(job)
         except _UNIT_FAULTS as error:
             self._log_end = log_end
             if isinstance(error, apsw.Error) and self._ends_group(error):
                 self._roll_back()
                 raise _GroupLost(error) from error
             self._connection.execute("ROLLBACK TO job")
-            outcome = _rejected(job.unit, error) if isinstance(job, UnitJob) else False
+            outcome = _rejected(job, error)
         self._connection.execute("RELEASE job")
         return outcome
+
+    def _perform(self, job: Job) -> JobOutcome:
+        match job:
+            case UnitJob(unit):
+                return self._write_unit(unit)
+            case UnitsJob(units):
+                return tuple([self._write_unit(unit) for unit in units])
+            case PiecesJob(pieces):
+                return self._add(pieces)
+            case _:
+                assert_never(job)
 
     def _ends_group(self, error: apsw.Error) -> bool:
         """Whether the others of the group cannot be written either. A damaged page concerns its unit alone."""
@@ -183,14 +213,44 @@ class GroupWriter:
 
 def refusal(job: Job, code: str, detail: str) -> JobOutcome:
     """The outcome of a job of which certainly nothing is stored."""
-    return NotCommitted(job.unit, code, detail) if isinstance(job, UnitJob) else False
+    return _of_each(job, lambda unit: NotCommitted(unit, code, detail))
 
 
-def _rejected(unit: Unit, error: Exception) -> NotCommitted:
-    if isinstance(error, ClaimTaken):
-        return NotCommitted(unit, "submit.conflict", str(error))
-    code = "store.unavailable" if isinstance(error, apsw.Error) and is_damage(error) else "internal"
-    return NotCommitted(unit, code, f"{type(error).__name__}: {error}")
+def last_committed(outcome: JobOutcome) -> Committed | None:
+    """The newest commit among what became of a job."""
+    newest = outcome[-1] if isinstance(outcome, tuple) and outcome else outcome
+    return newest if isinstance(newest, Committed) else None
+
+
+def _keeps(outcome: JobOutcome) -> bool:
+    return outcome is True or last_committed(outcome) is not None
+
+
+def _of_each(job: Job, make: Callable[[Unit], UnitOutcome]) -> JobOutcome:
+    """The outcome of a job all of whose units have the same one; text that is not stored is sent again."""
+    match job:
+        case UnitJob(unit):
+            return make(unit)
+        case UnitsJob(units):
+            return tuple([make(unit) for unit in units])
+        case PiecesJob():
+            return False
+        case _:
+            assert_never(job)
+
+
+def _rejected(job: Job, error: Exception) -> JobOutcome:
+    code, detail = "internal", f"{type(error).__name__}: {error}"
+    match error:
+        case ClaimTaken():
+            code, detail = "submit.conflict", str(error)
+        case SessionIsDeleted():
+            code, detail = "session.deleted", str(error)
+        case SessionMoved():
+            code, detail = "session.busy", str(error)
+        case apsw.Error() if is_damage(error):
+            code = "store.unavailable"
+    return refusal(job, code, detail)
 
 
 def _refused(jobs: Sequence[Job], error: apsw.Error) -> GroupResult:
@@ -206,4 +266,4 @@ def _unknown(jobs: Sequence[Job], error: apsw.Error) -> GroupResult:
 
 def unknown_outcomes(jobs: Sequence[Job], detail: str) -> tuple[JobOutcome, ...]:
     """For jobs that may or may not be durable; text that may not be is sent again."""
-    return tuple(OutcomeUnknown(job.unit, detail) if isinstance(job, UnitJob) else False for job in jobs)
+    return tuple([_of_each(job, lambda unit: OutcomeUnknown(unit, detail)) for job in jobs])

@@ -148,6 +148,16 @@ class WriterFigures:
     """Units that were not committed, or are not known to be, by code."""
 
 
+@attrs.frozen
+class DeletedTree:
+    """A root that is deleted with all below it: what retention looks at (ST-030)."""
+
+    root: SessionKey
+    deleted_at: int
+    bytes: int
+    """Of its messages, when it was deleted."""
+
+
 class StoreReader(Protocol):
     """Short reads on the loop, each in one read transaction. Raises `StoreUnavailable` on an I/O error."""
 
@@ -170,6 +180,21 @@ class StoreReader(Protocol):
         self, only: frozenset[str] | None, cursor: str | None, limit: int
     ) -> Read[Page[ListedWorkspace]]:
         """Workspaces that hold a session that is not deleted, by id; `only` leaves out all others."""
+
+    def tree(self, root: SessionKey) -> Read[tuple[Session, ...]]:
+        """A root and all below it, deleted or not, the root first; empty when there is none of this name."""
+
+    def tree_keys(self, root: SessionKey) -> tuple[SessionKey, ...]:
+        """The names in a tree, whether its rows can be read or not."""
+
+    def deleted_sessions(
+        self, workspace_id: WorkspaceId, cursor: str | None, limit: int
+    ) -> Read[Page[Session]]:
+        """Roots that are deleted and not purged, newest deletion first (ST-027)."""
+
+    def due_deletions(self, deleted_through: int, bytes_max: int, limit: int) -> tuple[DeletedTree, ...]:
+        """Deleted trees to purge, oldest deletion first: those deleted at or before `deleted_through`, and those that
+        do not fit into `bytes_max` with all deleted after them (ST-030)."""
 
     def messages(self, key: SessionKey, query: MessageQuery) -> Read[MessageWindow | None]: ...
 
@@ -224,6 +249,12 @@ class StoreWriter(Protocol):
     def submit(self, unit: Unit, complete: Callable[[UnitOutcome], None]) -> None:
         """Queue a unit. `complete` runs on the loop, in commitSeq order with all others of the group, and
         must neither wait nor raise: it enqueues replies, publishes, and releases its actor."""
+
+    def submit_together(
+        self, units: Sequence[Unit], complete: Callable[[tuple[UnitOutcome, ...]], None]
+    ) -> None:
+        """Queue units of several sessions that commit together or not at all, each under a number of its own.
+        `complete` gets their outcomes in their order: all committed, or all of one other kind."""
 
     def submit_pieces(self, pieces: Sequence[StreamPiece], complete: Callable[[bool], None]) -> None:
         """Queue written-behind text. A piece whose message no longer streams is dropped. No commitSeq."""

@@ -30,6 +30,7 @@ from store.cursors import decode_cursor, decode_name_cursor, encode_cursor, enco
 from store.errors import RowError, translated
 from store.message_windows import read_window
 from store.port import (
+    DeletedTree,
     ListedSession,
     ListedWorkspace,
     LoggedCommit,
@@ -40,7 +41,16 @@ from store.port import (
     SessionDetail,
     SessionFilter,
 )
-from store.statements import claims, interactions, messages, session_lists, sessions, turns, workspaces
+from store.statements import (
+    claims,
+    deleted_sessions,
+    interactions,
+    messages,
+    session_lists,
+    sessions,
+    turns,
+    workspaces,
+)
 from store.statements.interactions import ListedInteraction
 from store.statements.sessions import StoredSession
 
@@ -148,6 +158,38 @@ class SqliteReader:
             items, more = _taken(workspaces.page(self._connection, only, after, limit + 1), limit)
             next_cursor = encode_name_cursor("workspaces", items[-1].workspace_id) if more else None
             return Read(Page(tuple(items), next_cursor), commit_seq)
+
+    def tree(self, root: SessionKey) -> Read[tuple[Session, ...]]:
+        """See `StoreReader`."""
+        with self._snapshot() as commit_seq:
+            found = deleted_sessions.tree(self._connection, root.workspace_id, root.agent_session_id)
+            return Read(tuple(stored.session for stored in found), commit_seq)
+
+    def tree_keys(self, root: SessionKey) -> tuple[SessionKey, ...]:
+        """See `StoreReader`."""
+        with self._snapshot():
+            names = deleted_sessions.names_in_tree(self._connection, root.workspace_id, root.agent_session_id)
+            return tuple(SessionKey(root.workspace_id, name) for name in names)
+
+    def deleted_sessions(
+        self, workspace_id: WorkspaceId, cursor: str | None, limit: int
+    ) -> Read[Page[Session]]:
+        """See `StoreReader`. One that cannot be read is left out, so that it hides no other (FC-40)."""
+        after = deleted_sessions.TOP
+        if cursor is not None:
+            after = deleted_sessions.DeletedPlace(*decode_cursor("deleted", 2, cursor))
+        with self._snapshot() as commit_seq:
+            listed = deleted_sessions.page(self._connection, workspace_id, after, limit + 1)
+            found, more = _taken(listed, limit)
+            items = tuple(one.session for one in found if one.session is not None)
+            place = found[-1].place if more else None
+            next_cursor = encode_cursor("deleted", (place.deleted_at, place.reference)) if place else None
+            return Read(Page(items, next_cursor), commit_seq)
+
+    def due_deletions(self, deleted_through: int, bytes_max: int, limit: int) -> tuple[DeletedTree, ...]:
+        """See `StoreReader`."""
+        with self._snapshot():
+            return deleted_sessions.due(self._connection, deleted_through, bytes_max, limit)
 
     def messages(self, key: SessionKey, query: MessageQuery) -> Read[MessageWindow | None]:
         """See `StoreReader`. A window also ends at about the page's size in bytes."""

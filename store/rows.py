@@ -28,7 +28,14 @@ Translation = Callable[[Any], Any]
 RowT = TypeVar("RowT", Session, Turn, Message, Interaction, SubmitClaim, StreamPiece)
 
 _CONVERTER: Final = nested_converter()
-_DECODE_FAULTS: Final = (cattrs.BaseValidationError, ArithmeticError, LookupError, TypeError, ValueError)
+_DECODE_FAULTS: Final = (
+    cattrs.BaseValidationError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
 
 
 @attrs.frozen

@@ -14,17 +14,20 @@ import attrs
 import structlog
 import trio
 
-from store.canonical.change import (
-    Committed,
-    NotCommitted,
-    OutcomeUnknown,
-    StreamPiece,
-    Unit,
-    UnitOutcome,
-)
+from store.canonical.change import Committed, NotCommitted, OutcomeUnknown, StreamPiece, Unit, UnitOutcome
 from store.committer import Committer
 from store.errors import PROGRAM_ERRORS
-from store.group import GroupResult, Job, JobOutcome, PiecesJob, UnitJob, refusal, unknown_outcomes
+from store.group import (
+    GroupResult,
+    Job,
+    JobOutcome,
+    PiecesJob,
+    UnitJob,
+    UnitsJob,
+    last_committed,
+    refusal,
+    unknown_outcomes,
+)
 from store.port import StoreHealth, WriterFigures
 
 _logger = structlog.get_logger(__name__)
@@ -88,6 +91,12 @@ class QueuedWriter(ABC):
     def submit(self, unit: Unit, complete: Callable[[UnitOutcome], None]) -> None:
         """See `StoreWriter`. Once the writer has stopped, `complete` is called at once: nothing is stored."""
         self._enqueue(UnitJob(unit, complete, trio.current_time()))
+
+    def submit_together(
+        self, units: Sequence[Unit], complete: Callable[[tuple[UnitOutcome, ...]], None]
+    ) -> None:
+        """See `StoreWriter`."""
+        self._enqueue(UnitsJob(tuple(units), complete, trio.current_time()))
 
     def submit_pieces(self, pieces: Sequence[StreamPiece], complete: Callable[[bool], None]) -> None:
         """See `StoreWriter`. `complete(False)` asks for the same text again: it is not known to be durable."""
@@ -187,17 +196,20 @@ class QueuedWriter(ABC):
             except _COMPLETION_FAULTS:
                 # What is committed stays committed, and the others of the group are told (ST-003).
                 _logger.exception("store.completion_failed")
-            if isinstance(outcome, Committed):
-                self._head_commit_seq = outcome.commit_seq
+            newest = last_committed(outcome)
+            if newest is not None:
+                self._head_commit_seq = newest.commit_seq
 
     def _count(self, job: Job, outcome: JobOutcome) -> None:
         figures = self._figures
         match outcome:
-            case Committed() if isinstance(job, UnitJob):
+            case Committed() if not isinstance(job, PiecesJob):
                 figures.commit.observe(trio.current_time() - job.submitted_at_seconds)
             case NotCommitted() | OutcomeUnknown():
                 code = outcome.code if isinstance(outcome, NotCommitted) else "unknown"
                 figures.refused[code] = figures.refused.get(code, 0) + 1
+            case (first, *_):  # units that commit together have one outcome
+                self._count(job, first)
             case True if isinstance(job, PiecesJob):
                 figures.pieces += len(job.pieces)
             case _:
@@ -205,6 +217,9 @@ class QueuedWriter(ABC):
 
     async def _rest(self) -> None:
         self._wake = trio.Event()
+        if self._committer.is_cleaning:
+            await self._perform(self._committer.upkeep, _nothing)
+            return
         if not self._committer.wants_rest:
             await self._wake.wait()
             return

@@ -146,6 +146,7 @@ class Mailbox(Generic[M]):
         self._require(self._work.marks < self.limits.messages_max, "marks", self._work.marks)
         mark = PlaceMark(source, self._remove_mark)
         self._work.append_mark(mark)
+        self._wake_reader()  # one that waits looks at the lane again, and the mark is reached
         return mark
 
     def return_to_front(self, messages: Sequence[M]) -> None:
@@ -158,6 +159,15 @@ class Mailbox(Generic[M]):
             self._account(entry, +1)
             self._returned.appendleft(entry)
         self._wake_reader()
+
+    def put_first(self, message: M) -> None:
+        """Hands over a fact that has to be known before anything that waits is decided, as a change of what is stored.
+
+        Raises:
+            ActorStopped: the mailbox is closed, and nobody would ever read the fact.
+        """
+        self._require_open()
+        self.return_to_front([message])
 
     @property
     def is_ready(self) -> bool:

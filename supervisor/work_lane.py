@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 import attrs
+import trio
 
 M = TypeVar("M")
 Kind: TypeAlias = Literal["fact", "command", "control"]
@@ -37,6 +38,8 @@ class PlaceMark:
     source: Hashable
     _leave: Callable[[PlaceMark], None]
     arrival: int = attrs.field(default=0, init=False)
+    reached: trio.Event = attrs.field(factory=trio.Event, init=False)
+    """Set once the reader has taken all that the source offered before, or there is no reader any more."""
     _is_released: bool = attrs.field(default=False, init=False)
 
     def release(self) -> None:
@@ -112,7 +115,12 @@ class WorkLane(Generic[M]):
 
     def clear(self) -> list[Entry[M]]:
         """Takes out everything: the entries are returned, held ones first, and the marks forgotten."""
-        left = [entry for entry in chain(*self._held.values(), self._lane) if isinstance(entry, Entry)]
+        left = []
+        for waiting in chain(*self._held.values(), self._lane):
+            if isinstance(waiting, Entry):
+                left.append(waiting)
+            else:
+                waiting.reached.set()
         self._lane.clear()
         self._held.clear()
         self._queued.clear()
@@ -133,6 +141,7 @@ class WorkLane(Generic[M]):
                 self._held[first.source].append(self._lane.popleft())
             elif isinstance(first, PlaceMark):
                 self._held[first.source] = deque([self._lane.popleft()])
+                first.reached.set()
             else:
                 return
 

@@ -33,7 +33,14 @@ class InteractionReply:
     interaction: Interaction
 
 
-Outcome: TypeAlias = SessionReply | TurnReply | InteractionReply
+@attrs.frozen
+class SessionsReply:
+    """Result of delete, restore and purge: the rows they are about, a root before what is below it."""
+
+    sessions: tuple[Session, ...]
+
+
+Outcome: TypeAlias = SessionReply | SessionsReply | TurnReply | InteractionReply
 
 
 class ReplySink(Protocol):

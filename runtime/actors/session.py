@@ -12,6 +12,7 @@ import structlog
 import trio
 
 from runtime.actors.activities import ActivityRegistry
+from runtime.actors.holds import is_over
 from runtime.actors.links import SessionLink
 from runtime.actors.lookup import Lookup
 from runtime.actors.replies import InteractionReply, ReplySink, SessionReply, TurnReply
@@ -159,6 +160,11 @@ class SessionActor:
 
     def receive(self, message: i.SessionInput) -> None:
         """Decide one input and remember its effects."""
+        if isinstance(message, i.HoldSession) and is_over(message):
+            return
+        if isinstance(message, i.SessionPurged):
+            self._state, self._numbers = None, StoredState(0, 0, SessionCounters())
+            return
         state = self._state
         if state is None:
             if self._unreadable or not isinstance(message, i.CreateSession):

@@ -44,6 +44,7 @@ SEEN_BY_READS = frozenset(
     {
         *("session/create", "session/send", "turn/cancel"),
         *("session/rename", "session/pin", "session/updateSettings"),
+        *("session/delete", "session/restore", "session/purge"),
     }
 )
 
@@ -172,19 +173,17 @@ class Client:
     def _order(self, method: Method, request: Request[Any]) -> None:
         """Run the request now, or after what the same connection asked of the same session before it."""
         run = partial(self._handle, method, request)
-        session_id = getattr(request.params, "agent_session_id", None)
-        if session_id is None:
-            run()
-            return
-        lane = (request.params.workspace_id, session_id)
-        if method.scope == "read":
-            self._lanes.read(lane, run)
+        lanes = _sessions_of(request.params)
+        if lanes and method.scope == "read":
+            self._lanes.read(lanes[0], run)
             return
         seen = method.name in SEEN_BY_READS
-        if seen:
-            request.sink.settled = partial(self._finished, lane, request.sink.settled)
         judged = method.drives_agent and self.principal.limited
-        self._lanes.command(lane, run, seen_by_reads=seen, reads_first=judged)
+        for lane in lanes:
+            if seen:
+                request.sink.settled = partial(self._finished, lane, request.sink.settled)
+            run = partial(self._lanes.command, lane, run, seen_by_reads=seen, reads_first=judged)
+        run()
 
     def _finished(self, lane: tuple[str, str], landed: Callable[[], object]) -> None:
         landed()
@@ -235,6 +234,14 @@ class Client:
                 limits=self.services.limits,
             )
         )
+
+
+def _sessions_of(params: Any) -> list[tuple[str, str]]:
+    """The sessions a request names, each once."""
+    if isinstance(params, requests.SessionTreesParams):
+        return [(params.workspace_id, named) for named in dict.fromkeys(params.agent_session_ids)]
+    named = getattr(params, "agent_session_id", None)
+    return [] if named is None else [(params.workspace_id, named)]
 
 
 def _other_version(asked: object) -> bool:

@@ -9,7 +9,7 @@ import attrs
 
 from runtime.wire import events
 from runtime.wire.encoding import encode_commit, encode_event
-from store.canonical.change import Row
+from store.canonical.change import Row, SessionReread
 from store.canonical.message import Message
 from store.canonical.session import Session
 
@@ -25,9 +25,10 @@ class CommitEvents:
 
     def encode(self, commit_seq: int, rows: Sequence[Row]) -> bytes:
         """The body of the event for these rows of one session."""
-        body = encode_commit(commit_seq, rows)
-        if not rows or len(body) + ENVELOPE_BYTES <= self.max_server_frame_bytes:
-            return body
+        if not any(isinstance(row, SessionReread) for row in rows):
+            body = encode_commit(commit_seq, rows)
+            if not rows or len(body) + ENVELOPE_BYTES <= self.max_server_frame_bytes:
+                return body
         return encode_event(
             events.SessionReset(
                 commit_seq=commit_seq,
@@ -44,5 +45,7 @@ def _message_version(row: Row) -> int:
             return row.version
         case Session():
             return row.message_version
+        case SessionReread():
+            return row.session.message_version
         case _:
             return 0

@@ -5,7 +5,7 @@ from typing import assert_never
 
 import attrs
 
-from runtime.actors.replies import InteractionReply, Outcome, SessionReply, TurnReply
+from runtime.actors.replies import InteractionReply, Outcome, SessionReply, SessionsReply, TurnReply
 from runtime.api.outbound_queue import OutboundQueue
 from runtime.refusal import Refusal
 from runtime.wire import replies
@@ -37,6 +37,8 @@ class RequestSink:
                 self.reply(replies.SessionCreateReply(session=session, turn=turn, commit_seq=commit_seq))
             case SessionReply(session, _):
                 self.reply(replies.SessionReply(session=session, commit_seq=commit_seq))
+            case SessionsReply(sessions):
+                self.reply(replies.SessionsReply(sessions=sessions, commit_seq=commit_seq))
             case _:
                 assert_never(outcome)
 

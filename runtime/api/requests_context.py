@@ -17,8 +17,9 @@ from runtime.api.request_sink import RequestSink
 from runtime.api.subscription import Subscription
 from runtime.observability.metrics import MetricFamily
 from runtime.operations.create_session import CreateOperation
-from runtime.operations.operation import WatchedSink
+from runtime.operations.operation import Releasable, WatchedSink
 from runtime.operations.session_runtime import SessionRuntimeOperations
+from runtime.operations.session_trees import SessionTreeOperations
 from runtime.ports import IdentifierSource, WallClock
 from runtime.refusal import Refusal
 from runtime.wire.limits import Limits
@@ -27,7 +28,6 @@ from runtime.wire.rows import ServerInfo, Target
 from store.canonical.identifiers import SessionKey
 from store.canonical.session import SessionRuntime
 from store.port import StoreReader, StoreWriter
-from supervisor import PlaceMark
 
 P = TypeVar("P")
 
@@ -52,13 +52,14 @@ class ApiServices:
     """The live observation that reads lay over a Session row."""
     create: CreateOperation
     runtimes: SessionRuntimeOperations
+    trees: SessionTreeOperations
     targets: TargetListing
     health: Callable[[], HealthReadReply]
     metrics: Callable[[], tuple[MetricFamily, ...]]
     clients: ClientList
     inspection: Inspection
     access: AccessControl
-    start_operation: Callable[[Callable[[WatchedSink], Awaitable[None]], RequestSink, PlaceMark], None]
+    start_operation: Callable[[Callable[[WatchedSink], Awaitable[None]], RequestSink, Releasable], None]
     limits: Limits
     server_info: ServerInfo
     clock: WallClock

@@ -140,6 +140,13 @@ class UpdateSettings:
 
 
 @attrs.frozen
+class HoldSession:
+    """A deletion is on its way: end a running turn and the runtime, then answer; start nothing until `HoldLifted`."""
+
+    reply: ReplyTo
+
+
+@attrs.frozen
 class ReleaseIfIdle:
     """The pool needs room, or the session has been idle long enough; refused when anything is going on."""
 
@@ -221,6 +228,18 @@ class Reloaded:
 
 
 @attrs.frozen
+class HoldLifted:
+    """The operation that held this Session has ended. `session` is its row where that was changed: deleted, or back."""
+
+    session: Session | None = None
+
+
+@attrs.frozen
+class SessionPurged:
+    """Nothing of this Session is stored any more."""
+
+
+@attrs.frozen
 class Timer:
     """Names a timer; the ids in it make a late firing recognisable."""
 
@@ -253,6 +272,7 @@ Command: TypeAlias = (
     | RenameSession
     | PinSession
     | UpdateSettings
+    | HoldSession
 )
 Fact: TypeAlias = (
     FromProvider
@@ -263,6 +283,8 @@ Fact: TypeAlias = (
     | ConnectionUnavailable
     | ConnectionReleased
     | Reloaded
+    | HoldLifted
+    | SessionPurged
     | TimerFired
     | ReleaseIfIdle
     | Shutdown

@@ -5,7 +5,16 @@ Owns the decision what happens next (`advance`); it performs nothing, and knows 
 
 from typing import assert_never
 
-from runtime.lifecycle import commands, facts, guidance, labels, provider_events, reconcile, settings_lane
+from runtime.lifecycle import (
+    commands,
+    facts,
+    guidance,
+    labels,
+    provider_events,
+    reconcile,
+    removal,
+    settings_lane,
+)
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle.effects import Effect
 from runtime.lifecycle.state import Context, SessionState, Step
@@ -16,6 +25,8 @@ def decide(
 ) -> tuple[SessionState, tuple[Effect, ...]]:
     """Decide one input. The given state stays valid: the caller adopts the new one after the effects' commit."""
     step = Step(state, context)
+    if removal.refused(step, given):
+        return step.state, tuple(step.effects)
     match given:
         case i.FromProvider():
             provider_events.from_provider(step, given)
@@ -46,6 +57,12 @@ def decide(
             labels.pin(step, given)
         case i.UpdateSettings():
             settings_lane.update(step, given)
+        case i.HoldSession():
+            removal.hold(step, given)
+        case i.HoldLifted():
+            removal.lift(step, given)
+        case i.SessionPurged():
+            pass  # the actor forgets the session: there is nothing left to decide on
         case i.ReleaseIfIdle():
             facts.release_if_idle(step)
         case i.ConnectionAcquired():

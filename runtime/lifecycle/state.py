@@ -124,6 +124,8 @@ class SessionState:
     """What the conversation on the present link is known to hold: told by the provider, or asked as it opened."""
     unsure_settings: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
     """Keys of changes that ran out of time and are not answered, by update id: what holds of them is not known."""
+    on_hold: bool = False
+    """An operation decides over the session's life: nothing is begun until it lifts its hold."""
     link: Link = attrs.field(factory=Link)
     title_locked: bool = False
     """A user's title, or any title that was stored before this runtime began (RT-047, RT-050)."""
@@ -148,6 +150,7 @@ class SessionState:
             and not self.closers
             and not self.resumers
             and not self.settings_lane
+            and not self.on_hold
             and self.link.phase in ("absent", "open")
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Protocol
 
 import attrs
 import structlog
@@ -10,13 +11,19 @@ import trio
 from runtime.actors.replies import Outcome, ReplySink
 from runtime.refusal import Refusal
 from store.errors import RowError
-from supervisor import PlaceMark
 from supervisor.cell import guard
 from supervisor.errors import ActorStopped, LifecycleTimeout, MailboxFull
 
 log = structlog.get_logger(__name__)
 
 OVERLOADED_RETRY_MS = 250
+
+
+class Releasable(Protocol):
+    """The place, or the places, of an operation among its client's commands."""
+
+    def release(self) -> None:
+        """Let pass what waited behind it. Harmless when repeated."""
 
 
 @attrs.define(eq=False)
@@ -40,7 +47,7 @@ class WatchedSink:
 async def run_operation(
     body: Callable[[WatchedSink], Awaitable[None]],
     sink: ReplySink,
-    mark: PlaceMark,
+    mark: Releasable,
     deadline_seconds: float,
 ) -> None:
     """Run an operation to its answer. However it ends, its mark is released and its caller told (rule 16)."""

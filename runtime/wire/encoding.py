@@ -16,7 +16,7 @@ from runtime.refusal import Refusal
 from runtime.wire.converter import CONVERTER, unstructure
 from runtime.wire.errors import ERRORS, error_data
 from runtime.wire.events import Event
-from store.canonical.change import Row, publication_order
+from store.canonical.change import Row, SessionRemoved, SessionReread, SessionRestored, publication_order
 from store.canonical.identifiers import MessageId, SessionKey, TurnId
 from store.canonical.interaction import Interaction
 from store.canonical.message import DeltaField, Message, MessageKind
@@ -26,14 +26,21 @@ from store.canonical.turn import Turn
 JsonRpcId: TypeAlias = str | int | None
 
 _ROW_DICTS = {shape: CONVERTER.get_unstructure_hook(shape) for shape in (Session, Turn, Message, Interaction)}
-_CHANGE_TYPES = {Session: "session", Turn: "turn", Message: "message", Interaction: "interaction"}
+_CHANGE_TYPES = {
+    Session: "session",
+    Turn: "turn",
+    Message: "message",
+    Interaction: "interaction",
+    SessionRemoved: "session_removed",
+    SessionRestored: "session_restored",
+}
 _DELTA_HEAD = b'"topic":"agent.activity.updated","type":"message_delta",'
 _SNAPSHOT_HEAD = b'"topic":"agent.activity.updated","type":"message_snapshot","message":'
 
 
 def encode_row(row: Row) -> bytes:
     """A row as one JSON object."""
-    return orjson.dumps(_ROW_DICTS[type(row)](row))
+    return orjson.dumps(_row_dict(row))
 
 
 # --- events -----------------------------------------------------------------------------------------------------
@@ -46,14 +53,18 @@ def event_prefix(subscription_id: int) -> bytes:
 
 def encode_commit(commit_seq: int, rows: Sequence[Row]) -> bytes:
     """The body of a `commit`: complete rows in the order of publication. This is the store's CommitEncoder."""
-    changes = [
-        {"type": _CHANGE_TYPES[type(row)], "row": _ROW_DICTS[type(row)](row)}
-        for row in publication_order(rows)
-    ]
+    changes = [{"type": _CHANGE_TYPES[type(row)], "row": _row_dict(row)} for row in publication_order(rows)]
     return b'"topic":"agent.activity.updated","type":"commit","commitSeq":%d,"changes":%b}}' % (
         commit_seq,
         orjson.dumps(changes),
     )
+
+
+def _row_dict(row: Row) -> dict[str, Any]:
+    if isinstance(row, SessionRemoved | SessionRestored | SessionReread):
+        row = row.session
+    shown: dict[str, Any] = _ROW_DICTS[type(row)](row)
+    return shown
 
 
 def encode_delta(

@@ -106,17 +106,19 @@ _TABLE = (
     ErrorCode(
         "session.not_found",
         "There is no such session.",
-        "No session of this id was ever made in this workspace, or it was purged. Never given for a timeout.",
+        "No session of this id was ever made in this workspace, or it was purged. Never given for a timeout. "
+        "`details.agentSessionIds` names them where several were asked for.",
     ),
     ErrorCode(
         "session.exists",
         "A session of this id exists.",
-        "`session/create` names an id that is taken; by a deleted session too.",
+        "`session/create` names an id that is taken; by a deleted session too. Or `session/purge` names sessions that "
+        "are not deleted: `details.agentSessionIds`.",
     ),
     ErrorCode(
         "session.busy",
         "The session has an unsettled turn.",
-        "A prompt while a turn is not settled. Prompts are never queued.",
+        "A prompt while a turn is not settled: prompts are never queued. Or the session is being deleted.",
         retryable=True,
     ),
     ErrorCode(
@@ -244,7 +246,8 @@ _TABLE = (
     ErrorCode(
         "capability.unsupported",
         "This is not supported here.",
-        "The method is named in the contract but not served, or the target or session cannot do it.",
+        "The method is named in the contract but not served, or the target or session cannot do it. A child session "
+        "cannot be deleted, restored or purged without its root: `details.agentSessionIds`.",
     ),
     ErrorCode(
         "settings.launch_only",

@@ -140,6 +140,10 @@ class Limits:
     max_sweeper_pending: Positive = 256
     """Resources whose closing failed and is tried again; beyond it the oldest is given up and logged."""
     sweeper_attempts: Positive = 8
+    deleted_retention_seconds: Seconds = 2_592_000.0
+    """How long a deleted session can be restored; 30 days."""
+    deleted_retention_bytes: NotNegative = GIB
+    """What deleted sessions may take up together; the longest deleted are purged first."""
     max_attachment_bytes: Positive = 10 * MIB
     max_attachments_per_prompt: Positive = 8
     shutdown_grace_seconds: Seconds = 10.0

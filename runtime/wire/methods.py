@@ -28,6 +28,7 @@ COMMON_REFUSALS = (
 # Quarantined: commands are refused, and rows that cannot be read cannot be shown either.
 _SESSION = ("session.not_found", "session.deleted", "session.quarantined")
 _COMMAND = (*_SESSION, "store.full", "capability.unsupported")
+_TREES = ("session.quarantined", "capability.unsupported", "store.full")
 _PROVIDER = (
     "provider.unavailable",
     "provider.auth_required",
@@ -194,6 +195,37 @@ _TABLE = (
         ),
     ),
     Method(
+        "session/delete",
+        "Delete sessions with all below them; what runs in them is ended first.",
+        requests.SessionTreesParams,
+        replies.SessionsReply,
+        "control",
+        refusals=(*_TREES, "session.not_found", "provider.timeout"),
+    ),
+    Method(
+        "session/restore",
+        "Bring deleted sessions back, as they were.",
+        requests.SessionTreesParams,
+        replies.SessionsReply,
+        "control",
+        refusals=(*_TREES, "session.not_found", "provider.timeout"),
+    ),
+    Method(
+        "session/purge",
+        "Take deleted sessions away for good.",
+        requests.SessionTreesParams,
+        replies.SessionsReply,
+        "admin",
+        refusals=(*_TREES, "session.exists", "provider.timeout"),
+    ),
+    Method(
+        "session/listDeleted",
+        "List the deleted sessions of a workspace.",
+        requests.SessionListDeletedParams,
+        replies.SessionListDeletedReply,
+        "read",
+    ),
+    Method(
         "turn/get",
         "Read one turn.",
         requests.TurnGetParams,
@@ -339,7 +371,6 @@ UNBUILT_METHODS = frozenset(
     {
         *("turn/editRetry", "editRetry/recover", "operation/get", "goal/control", "goal/get"),
         *("session/search", "session/fork"),
-        *("session/delete", "session/restore", "session/purge", "session/listDeleted"),
         *("attachment/put", "attachment/get"),
         *("side/capabilities", "side/open", "side/send", "side/cancel", "side/respond", "side/close"),
         *("side/get", "side/list", "surface/dispose", "surface/attach"),

@@ -73,6 +73,25 @@ class SessionReply:
 
 
 @attrs.frozen(kw_only=True)
+class SessionsReply:
+    """The sessions named and all below them, as they stand; those purged, as they stood."""
+
+    sessions: tuple[Session, ...]
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class SessionListDeletedReply:
+    """One page of deleted sessions."""
+
+    items: tuple[Session, ...]
+    """Topmost ones: what was below them is deleted with them."""
+    next_cursor: str | None
+    """Null at the end."""
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
 class SessionGetReply:
     """A session with what a client needs to show it."""
 
@@ -219,6 +238,8 @@ Reply: TypeAlias = (
     | VoidReply
     | SessionCreateReply
     | SessionReply
+    | SessionsReply
+    | SessionListDeletedReply
     | SessionGetReply
     | SessionListReply
     | SessionMessagesReply

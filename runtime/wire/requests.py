@@ -30,6 +30,8 @@ PROTOCOL_VERSION = 1
 """The one version spoken."""
 PAGE_ITEMS_DEFAULT = 50
 PAGE_ITEMS_MAX = 200
+TREES_MAX = 200
+"""Sessions named in one delete, restore or purge."""
 
 PageLimit: TypeAlias = Annotated[int, AtLeast(1), CappedAt(PAGE_ITEMS_MAX)]
 ShortText: TypeAlias = Annotated[str, Characters(1, 200)]
@@ -261,6 +263,19 @@ class SessionUpdateSettingsParams(SessionParams):
 
     settings: SettingChanges
     """Null unsets: what holds then is up to the target and its agent."""
+
+
+@attrs.frozen(kw_only=True)
+class SessionTreesParams(WorkspaceParams):
+    """Whole trees, named by their roots: all are treated or none."""
+
+    agent_session_ids: Annotated[tuple[SessionId, ...], Items(1, TREES_MAX)]
+    """Naming one twice is naming it once."""
+
+
+@attrs.frozen(kw_only=True)
+class SessionListDeletedParams(PageParams, WorkspaceParams):
+    """List the deleted sessions of a workspace, the newest deletion first."""
 
 
 # --- turns and interactions -------------------------------------------------------------------------------------

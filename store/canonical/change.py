@@ -12,24 +12,60 @@ from store.canonical.message import DeltaField, Message
 from store.canonical.session import Session, SessionCounters
 from store.canonical.turn import Turn
 
-Row: TypeAlias = Session | Turn | Message | Interaction
+
+@attrs.frozen
+class _OfSession:
+    session: Session
+
+    @property
+    def workspace_id(self) -> WorkspaceId:
+        """Where the session is."""
+        return self.session.workspace_id
+
+    @property
+    def agent_session_id(self) -> SessionId:
+        """Which session it is."""
+        return self.session.agent_session_id
+
+
+@attrs.frozen
+class SessionRemoved(_OfSession):
+    """The deletion of a session (ST-023). `session` is its row as it stands from then on, `deleted_at` set."""
+
+
+@attrs.frozen
+class SessionRestored(_OfSession):
+    """The one thing that brings a deleted session back (ST-025, ST-026); `session` is its row, as it was before."""
+
+
+@attrs.frozen
+class SessionReread(_OfSession):
+    """Writes nothing: tells who follows the session that all of it is to be read (`contract §5`, session_reset)."""
+
+
+Row: TypeAlias = Session | Turn | Message | Interaction | SessionRemoved | SessionRestored | SessionReread
 
 
 @attrs.frozen
 class Unit:
     """Complete rows of one session that commit together or not at all, under one `commitSeq`.
 
-    `rows` are published in the order session, turn, message, interaction. A Session row is written only when
-    something besides `message_version`, `updated_at` and `runtime` changed; `session_state` carries those
-    columns and the counters always. Claims are internal and never published.
+    `rows` are published in the order session, turn, message, interaction, removal, restoration. A Session row is
+    written only when something besides `message_version`, `updated_at` and `runtime` changed; `session_state` carries
+    those columns and the counters always. Claims are internal and never published.
+
+    A removal, a restoration or a purge stands alone in its unit, without a state: it moves no column but the mark of
+    the deletion (ST-025). A purge publishes nothing: who followed the session heard of its removal.
     """
 
     session_key: SessionKey
     root_agent_session_id: SessionId
     rows: tuple[Row, ...]
-    session_state: "SessionState"
+    session_state: "SessionState | None"
     claims_added: tuple[SubmitClaim, ...] = ()
     claims_removed: tuple[SubmitClaim, ...] = ()
+    purges: bool = False
+    """The session and all that belongs to it goes for good; its id is free again."""
 
 
 @attrs.frozen
@@ -53,7 +89,8 @@ class Committed:
 @attrs.frozen
 class NotCommitted:
     """The unit was rolled back as a whole and left nothing: `code` is store.full, store.unavailable,
-    submit.conflict (its claim was taken) or internal.
+    submit.conflict (its claim was taken), session.deleted (it is of a deleted session), session.busy (a deletion
+    decided on a row that has moved on) or internal.
 
     Not to be mistaken for `OutcomeUnknown`: here the old state is certain.
     """
@@ -106,7 +143,7 @@ class LoadedSession:
 
 
 def publication_order(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Sort rows as the contract publishes them: session, turn, message (by sequence), interaction."""
+    """Sort rows as the contract publishes them: session, turn, message (by sequence), interaction, and so on."""
     return tuple(sorted(rows, key=_rank))
 
 
@@ -120,6 +157,12 @@ def _rank(row: Row) -> tuple[int, int]:
             return (2, row.sequence)
         case Interaction():
             return (3, 0)
+        case SessionRemoved():
+            return (4, 0)
+        case SessionRestored():
+            return (5, 0)
+        case SessionReread():
+            return (6, 0)
 
 
 def turn_of(rows: Sequence[Row], turn_id: TurnId) -> Turn | None:

@@ -35,6 +35,7 @@ _STARTED = """
     WHERE id = ?1 AND started_at <> newest.submitted_at
 """
 _REFERENCE = "SELECT id FROM sessions WHERE workspace_id = ? AND agent_session_id = ?"
+_DELETION = "SELECT id, deleted_at FROM sessions WHERE workspace_id = ? AND agent_session_id = ?"
 _ROOT = "SELECT root_agent_session_id FROM sessions WHERE workspace_id = ? AND agent_session_id = ?"
 _ONE = compose(
     """
@@ -130,6 +131,12 @@ def reference_of(connection: apsw.Connection, key: SessionKey) -> int | None:
     found = connection.execute(_REFERENCE, (key.workspace_id, key.agent_session_id)).get
     assert found is None or isinstance(found, int)
     return found
+
+
+def reference_and_deletion(connection: apsw.Connection, key: SessionKey) -> tuple[int, int | None] | None:
+    """The number other tables know this session by, and when it was deleted."""
+    values = connection.execute(_DELETION, (key.workspace_id, key.agent_session_id)).fetchone()
+    return None if values is None else (int(str(values[0])), values[1])
 
 
 def root_of(connection: apsw.Connection, key: SessionKey) -> SessionId | None:

@@ -307,6 +307,7 @@ def _page(item: Specification) -> Specification:
 
 _TURN_REPLY = {"turn": TURN, "commitSeq": int}
 _SESSION_REPLY = {"session": SESSION, "commitSeq": int}
+_SESSIONS_REPLY = {"sessions": [SESSION], "commitSeq": int}
 REPLIES: dict[str, Specification] = {
     "initialize": {
         "protocolVersion": int,
@@ -341,6 +342,10 @@ REPLIES: dict[str, Specification] = {
     "session/rename": _SESSION_REPLY,
     "session/pin": _SESSION_REPLY,
     "session/updateSettings": _SESSION_REPLY,
+    "session/delete": _SESSIONS_REPLY,
+    "session/restore": _SESSIONS_REPLY,
+    "session/purge": _SESSIONS_REPLY,
+    "session/listDeleted": _page(SESSION),
     "turn/get": _TURN_REPLY,
     "turn/list": _page(TURN),
     "turn/guide": _TURN_REPLY,
@@ -356,7 +361,14 @@ REPLIES: dict[str, Specification] = {
     "target/list": _page(TARGET),
     "workspace/list": _page(WORKSPACE),
 }
-CHANGES = {"session": SESSION, "turn": TURN, "message": MESSAGE, "interaction": INTERACTION}
+CHANGES = {
+    "session": SESSION,
+    "turn": TURN,
+    "message": MESSAGE,
+    "interaction": INTERACTION,
+    "session_removed": SESSION,
+    "session_restored": SESSION,
+}
 CHANGE_ORDER = list(CHANGES)
 _COMMON = {"subscriptionId": int, "topic": {"agent.activity.updated"}, "type": str}
 _HOST = {**_COMMON, "topic": {"host.updated"}}

@@ -24,6 +24,7 @@ SHOWN_BY = {
     "session.not_found": "api_methods/test_session_get.py::test_what_is_not_there_is_not_found",
     "session.exists": "api_methods/test_session_create.py::test_the_known_submit_id_is_looked_at_before_the_session_id",
     "session.busy": "api_methods/test_session_send.py::test_a_second_prompt_while_a_turn_runs_is_busy_and_frees_its_id",
+    "session.deleted": "api_methods/test_session_delete.py::test_every_method_on_a_deleted_session_says_so",
     "session.not_resumable": (
         "api_methods/test_session_resume.py::test_a_conversation_that_is_gone_is_said_and_begun_anew_only_when_asked"
     ),
@@ -80,7 +81,6 @@ SHOWN_BY = {
     "internal": "operations/test_operation_outcomes.py::test_an_error_is_the_callers_answer_and_nobody_elses",
 }
 NOT_GIVEN_YET = {
-    "session.deleted": "no method deletes",
     "attachment.not_found": "no method stores attachments: a prompt with one is attachment.unsupported",
     "store.full": "shown by the store's own tests, on a disk that is full: tests/store",
 }

@@ -10,7 +10,6 @@ from store.canonical.identifiers import TurnId
 from store.canonical.session import SessionCounters
 from store.open import Store
 from tests.store.builders import (
-    child_of,
     claim_row,
     interaction_row,
     key,
@@ -254,19 +253,3 @@ def test_a_claim_taken_back_frees_its_id(store: Store):
     written(store, unit("s", turn_row("s"), claims_removed=(claim,)))
     assert store.reader.session_claim(key("s"), "x").value is None
     written(store, unit("s", claims_added=(claim,)))
-
-
-@pytest.mark.rule("ST-023", "ST-025")
-def test_a_tree_is_deleted_and_restored_in_one_commit(store: Store):
-    written(store, unit("root", session_row("root")), unit("kid", child_of("kid", "root", "root")))
-    written(store, unit("kid", message_row("kid", "m", 1, 1)))
-    before = store.reader.session(key("kid")).value
-    for deleted_at in (5_000, 5_000, None):
-        tree = (
-            session_row("root", deleted_at=deleted_at),
-            child_of("kid", "root", "root", deleted_at=deleted_at),
-        )
-        (outcome,) = written(store, unit("root", *tree))
-        assert outcome.body.endswith(b":Session,Session")
-        assert store.reader.session(key("kid")).value.deleted_at == deleted_at
-    assert store.reader.session(key("kid")).value == before

@@ -12,9 +12,10 @@ from store.migrations import Migration, migrate, schema_version, shipped_migrati
 from store.open import DATABASE_FILE_NAME
 from tests.store.builders import key, open_in, session_row, unit, written
 
-NEXT = Migration(2, "next", "CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT")
+SHIPPED = len(shipped_migrations())
+NEXT = Migration(SHIPPED + 1, "next", "CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT")
 BROKEN = Migration(
-    2, "broken", "CREATE TABLE half (id INTEGER) STRICT; CREATE TABLE half (id INTEGER) STRICT"
+    SHIPPED + 1, "broken", "CREATE TABLE half (id INTEGER) STRICT; CREATE TABLE half (id INTEGER) STRICT"
 )
 
 
@@ -35,11 +36,11 @@ def test_a_copy_with_everything_in_it_is_made_before_a_step(tmp_path: Path):
     copy = store.report.copy_before_migration
     assert copy is not None
     with open_for_reading(copy) as before:
-        assert schema_version(before) == 1
+        assert schema_version(before) == SHIPPED
         assert before.execute("SELECT agent_session_id FROM sessions").get == "s"
         assert before.pragma("integrity_check") == "ok"
     before.close()
-    assert schema_version(store.committer.connection) == 2
+    assert schema_version(store.committer.connection) == SHIPPED + 1
     assert store.reader.session(key("s")).value is not None
     store.close()
 
@@ -51,14 +52,14 @@ def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path):
 
     store = open_in(tmp_path)
     connection = store.committer.connection
-    assert schema_version(connection) == 1
+    assert schema_version(connection) == SHIPPED
     assert connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'half'").get == 0
     store.close()
 
 
 def test_a_copy_left_by_an_attempt_that_broke_off_is_made_anew(tmp_path: Path):
     open_in(tmp_path).close()
-    (tmp_path / f"{DATABASE_FILE_NAME}.version-1").write_bytes(b"half a copy")
+    (tmp_path / f"{DATABASE_FILE_NAME}.version-{SHIPPED}").write_bytes(b"half a copy")
     store = open_in(tmp_path, migrations=(*shipped_migrations(), NEXT))
     assert store.report.copy_before_migration is not None
     store.close()
@@ -69,7 +70,7 @@ def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path):
     before = (tmp_path / DATABASE_FILE_NAME).read_bytes()
     with pytest.raises(SchemaTooNew) as refused:
         open_in(tmp_path)
-    assert (refused.value.found, refused.value.known) == (2, 1)
+    assert (refused.value.found, refused.value.known) == (SHIPPED + 1, SHIPPED)
     assert (tmp_path / DATABASE_FILE_NAME).read_bytes() == before
 
 

@@ -51,6 +51,18 @@ def test_returned_messages_come_first_and_in_their_order():
     assert drained(mailbox) == "a c d cancel"
 
 
+def test_what_is_put_first_is_read_before_all_that_waits():
+    mailbox = make_mailbox()
+    mailbox.put(note("event"))
+    mailbox.offer(note("prompt"), source="s")
+    mailbox.offer(note("stop"), control=True)
+    mailbox.put_first(note("deleted"))
+    assert drained(mailbox) == "deleted stop event prompt"
+    mailbox.close()
+    with pytest.raises(ActorStopped):
+        mailbox.put_first(note("late"))
+
+
 # --- merging
 
 

@@ -1,6 +1,8 @@
 """Place marks: a source is held back behind its mark, nobody else is, and afterwards nothing remains."""
 
 import pytest
+import trio
+import trio.testing
 
 from tests.supervisor.notes import drained, make_mailbox, note
 
@@ -21,6 +23,33 @@ def test_a_mark_holds_back_only_what_its_own_source_offers_later():
     mark.release()
     mailbox.offer(note("a5"), source="a")
     assert drained(mailbox) == "a2 a3 a4 a5"
+
+
+async def test_a_mark_is_reached_once_all_before_it_was_taken_also_by_a_reader_that_waits():
+    mailbox = make_mailbox()
+    mailbox.offer(note("a1"), source="a")
+    first = mailbox.place_mark("a")
+    second = mailbox.place_mark("a")
+    assert not first.reached.is_set()
+    assert drained(mailbox) == "a1"
+    assert (first.reached.is_set(), second.reached.is_set()) == (True, False)
+    first.release()
+    await mailbox.wait()
+    assert second.reached.is_set()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(mailbox.wait)
+        await trio.testing.wait_all_tasks_blocked()
+        third = mailbox.place_mark("b")
+        await third.reached.wait()
+        mailbox.nudge()
+
+
+def test_closing_reaches_every_mark_so_that_nobody_waits_for_ever():
+    mailbox = make_mailbox()
+    mailbox.put(note("event"))
+    marks = [mailbox.place_mark(source) for source in ("a", "a", "b")]
+    mailbox.close()
+    assert all(mark.reached.is_set() for mark in marks)
 
 
 def test_a_mark_released_before_it_is_reached_is_simply_gone():

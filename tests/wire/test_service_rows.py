@@ -155,6 +155,8 @@ def test_every_bound_of_the_contract_is_shown_with_its_default():
         "storeReserveBytes": 16 * mib,
         "maxSweeperPending": 256,
         "sweeperAttempts": 8,
+        "deletedRetentionSeconds": 2_592_000,
+        "deletedRetentionBytes": 1024 * mib,
         "maxAttachmentBytes": 10 * mib,
         "maxAttachmentsPerPrompt": 8,
         "shutdownGraceSeconds": 10,

@@ -63,10 +63,14 @@ CONTROL = {
     "session/rename",
     "session/pin",
     "session/updateSettings",
+    "session/delete",
+    "session/restore",
     "turn/cancel",
     "interaction/respond",
 }
 ADMIN = {"metrics/read", "debug/session"}
+
+ADMIN = {"session/purge", "metrics/read", "debug/session"}
 
 
 def test_the_error_table_is_exactly_the_contracts():

@@ -24,9 +24,11 @@ from greenroom_client.contract.models import (
     SessionCreateReply,
     SessionGetReply,
     SessionId,
+    SessionListDeletedReply,
     SessionListReply,
     SessionMessagesReply,
     SessionReply,
+    SessionsReply,
     TargetId,
     TargetListReply,
     TurnId,
@@ -47,6 +49,7 @@ READ_METHODS = frozenset(
         "interaction/list",
         "session/get",
         "session/list",
+        "session/listDeleted",
         "session/messages",
         "target/list",
         "turn/get",
@@ -318,6 +321,73 @@ class Methods(ABC):
         result: SessionReply = await self.request(
             "session/updateSettings",
             _given(workspace_id=workspace_id, agent_session_id=agent_session_id, settings=settings),
+        )
+        return result
+
+    async def session_delete(
+        self, *, workspace_id: WorkspaceId, agent_session_ids: Sequence[SessionId]
+    ) -> SessionsReply:
+        """Delete sessions with all below them; what runs in them is ended first.
+
+        agent_session_ids: Naming one twice is naming it once.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        session.quarantined, capability.unsupported, store.full, session.not_found, provider.timeout,
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
+        """
+        result: SessionsReply = await self.request(
+            "session/delete", _given(workspace_id=workspace_id, agent_session_ids=agent_session_ids)
+        )
+        return result
+
+    async def session_restore(
+        self, *, workspace_id: WorkspaceId, agent_session_ids: Sequence[SessionId]
+    ) -> SessionsReply:
+        """Bring deleted sessions back, as they were.
+
+        agent_session_ids: Naming one twice is naming it once.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        session.quarantined, capability.unsupported, store.full, session.not_found, provider.timeout,
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
+        """
+        result: SessionsReply = await self.request(
+            "session/restore", _given(workspace_id=workspace_id, agent_session_ids=agent_session_ids)
+        )
+        return result
+
+    async def session_purge(
+        self, *, workspace_id: WorkspaceId, agent_session_ids: Sequence[SessionId]
+    ) -> SessionsReply:
+        """Take deleted sessions away for good.
+
+        agent_session_ids: Naming one twice is naming it once.
+
+        Needs a token of scope `admin`. Raises `GreenroomError` with one of:
+        session.quarantined, capability.unsupported, store.full, session.exists, provider.timeout,
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
+        """
+        result: SessionsReply = await self.request(
+            "session/purge", _given(workspace_id=workspace_id, agent_session_ids=agent_session_ids)
+        )
+        return result
+
+    async def session_list_deleted(
+        self, *, workspace_id: WorkspaceId, cursor: str | None = None, limit: int | None = None
+    ) -> SessionListDeletedReply:
+        """List the deleted sessions of a workspace.
+
+        cursor: `nextCursor` of the page before; without it, the first page.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
+        """
+        result: SessionListDeletedReply = await self.request(
+            "session/listDeleted", _given(workspace_id=workspace_id, cursor=cursor, limit=limit)
         )
         return result
 

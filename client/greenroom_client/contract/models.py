@@ -509,6 +509,10 @@ class Limits(TypedDict):
     maxSweeperPending: int
     """Resources whose closing failed and is tried again; beyond it the oldest is given up and logged."""
     sweeperAttempts: int
+    deletedRetentionSeconds: float
+    """How long a deleted session can be restored; 30 days."""
+    deletedRetentionBytes: int
+    """What deleted sessions may take up together; the longest deleted are purged first."""
     maxAttachmentBytes: int
     maxAttachmentsPerPrompt: int
     shutdownGraceSeconds: float
@@ -969,6 +973,25 @@ class SessionLineage(TypedDict):
     sourceTurnId: TurnId
 
 
+class SessionListDeletedParams(TypedDict):
+    """List the deleted sessions of a workspace, the newest deletion first."""
+
+    workspaceId: WorkspaceId
+    cursor: NotRequired[str | None]
+    """`nextCursor` of the page before; without it, the first page."""
+    limit: NotRequired[int | None]
+
+
+class SessionListDeletedReply(TypedDict):
+    """One page of deleted sessions."""
+
+    items: list[Session]
+    """Topmost ones: what was below them is deleted with them."""
+    nextCursor: str | None
+    """Null at the end."""
+    commitSeq: int
+
+
 class SessionListItem(TypedDict):
     """A Session row with its activity."""
 
@@ -1138,6 +1161,14 @@ class SessionSendParams(TypedDict):
     """What clients show in place of the content."""
 
 
+class SessionTreesParams(TypedDict):
+    """Whole trees, named by their roots: all are treated or none."""
+
+    workspaceId: WorkspaceId
+    agentSessionIds: Sequence[SessionId]
+    """Naming one twice is naming it once."""
+
+
 class SessionUpdateSettingsParams(TypedDict):
     """Change settings of a session; those not named stay as they are."""
 
@@ -1145,6 +1176,13 @@ class SessionUpdateSettingsParams(TypedDict):
     agentSessionId: SessionId
     settings: Mapping[str, str | bool | None]
     """Null unsets: what holds then is up to the target and its agent."""
+
+
+class SessionsReply(TypedDict):
+    """The sessions named and all below them, as they stand; those purged, as they stood."""
+
+    sessions: list[Session]
+    commitSeq: int
 
 
 class Side(TypedDict):

@@ -4,7 +4,7 @@ store, commands to a mailbox, operations to a task."""
 from collections.abc import Callable
 from typing import Any
 
-from runtime.api.handlers import events, host, labels, sessions, turns
+from runtime.api.handlers import events, host, labels, session_trees, sessions, turns
 from runtime.api.requests_context import Handled, Request
 
 HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
@@ -18,6 +18,10 @@ HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
     "session/rename": labels.rename,
     "session/pin": labels.pin,
     "session/updateSettings": labels.update_settings,
+    "session/delete": session_trees.delete,
+    "session/restore": session_trees.restore,
+    "session/purge": session_trees.purge,
+    "session/listDeleted": session_trees.list_deleted,
     "turn/get": turns.get,
     "turn/list": turns.list_turns,
     "turn/guide": turns.guide,

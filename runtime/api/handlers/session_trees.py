@@ -1,0 +1,54 @@
+"""Deleting sessions and bringing them back: each as one operation on all trees that are named."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from runtime.api.requests_context import Handled, Request
+from runtime.operations.operation import WatchedSink
+from runtime.operations.place_marks import PlaceMarks
+from runtime.operations.session_trees import AskedTrees
+from runtime.wire import replies, requests
+from store.canonical.identifiers import SessionKey
+
+
+def delete(request: Request[requests.SessionTreesParams]) -> Handled:
+    """`session/delete`: answered once the trees are deleted; what runs in them is ended first (ST-023, ST-024)."""
+    return _start(request, request.services.trees.delete)
+
+
+def restore(request: Request[requests.SessionTreesParams]) -> Handled:
+    """`session/restore`: starts nothing (ST-025)."""
+    return _start(request, request.services.trees.restore)
+
+
+def purge(request: Request[requests.SessionTreesParams]) -> Handled:
+    """`session/purge`: what is purged already is left out of the answer (ST-029)."""
+    return _start(request, request.services.trees.purge)
+
+
+def list_deleted(request: Request[requests.SessionListDeletedParams]) -> Handled:
+    """`session/listDeleted`: topmost sessions, the newest deletion first (ST-027)."""
+    params = request.params
+    read = request.services.reader.deleted_sessions(params.workspace_id, params.cursor, params.limit)
+    request.sink.reply(
+        replies.SessionListDeletedReply(
+            items=read.value.items, next_cursor=read.value.next_cursor, commit_seq=read.commit_seq
+        )
+    )
+    return None
+
+
+def _start(
+    request: Request[requests.SessionTreesParams],
+    operation: Callable[[AskedTrees, WatchedSink], Awaitable[None]],
+) -> Handled:
+    params, services = request.params, request.services
+    marks = PlaceMarks(services.sessions, request.client.source)
+    asked = AskedTrees(params.workspace_id, params.agent_session_ids, marks)
+    try:
+        marks.keep(SessionKey(params.workspace_id, name) for name in dict.fromkeys(params.agent_session_ids))
+        services.start_operation(partial(operation, asked), request.sink, marks)
+    except BaseException:
+        marks.release()
+        raise
+    return None

@@ -1,0 +1,40 @@
+"""`session/listDeleted`: what can be brought back, page by page."""
+
+import pytest
+
+from tests.end_to_end.client import Client
+from tests.end_to_end.talk import start
+
+
+@pytest.mark.rule("ST-027")
+async def test_pages_go_from_the_newest_deletion_to_the_oldest(client: Client, workspace: str) -> None:
+    names = [(await start(client, workspace, title=f"Number {n}")).session_id for n in range(5)]
+    await start(client, workspace)
+    for name in names:
+        await client.request("session/delete", workspaceId=workspace, agentSessionIds=[name])
+    listed, cursor = [], None
+    for _ in range(3):
+        page = await client.request("session/listDeleted", workspaceId=workspace, limit=2, cursor=cursor)
+        listed += page["items"]
+        cursor = page["nextCursor"]
+        # What goes from what was shown already moves nothing behind the cursor.
+        await client.request("session/purge", workspaceId=workspace, agentSessionIds=[names[-1]])
+    assert cursor is None
+    assert [row["agentSessionId"] for row in listed] == names[::-1]
+    assert [row["title"] for row in listed] == [f"Number {n}" for n in range(4, -1, -1)]
+    assert all(row["deletedAt"] is not None for row in listed)
+
+
+async def test_a_workspace_without_deleted_sessions_has_an_empty_list(client: Client, workspace: str) -> None:
+    await start(client, workspace)
+    page = await client.request("session/listDeleted", workspaceId=workspace)
+    assert (page["items"], page["nextCursor"]) == ([], None)
+
+
+async def test_a_cursor_of_another_list_is_refused(client: Client, workspace: str) -> None:
+    for _ in range(2):
+        await start(client, workspace)
+    other = await client.request("session/list", workspaceId=workspace, limit=1)
+    for cursor in (other["nextCursor"], "nonsense"):
+        refused = await client.refused("session/listDeleted", workspaceId=workspace, cursor=cursor)
+        assert (refused["code"], refused["details"]["path"]) == ("request.invalid", "params.cursor")
