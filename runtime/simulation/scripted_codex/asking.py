@@ -110,10 +110,22 @@ def _withdrawn(turn: Turn, step: Step) -> Part:
         method, itemId=item["id"], kind="command", **{name: item[name] for name in ("command", "cwd")}
     )
     yield step.first_number(50) / 1000
-    request_id = turn.asks.pop()
-    turn.notify("serverRequest/resolved", requestId=request_id)
+    if turn.asks:
+        # Nobody was quicker with an answer.
+        turn.notify("serverRequest/resolved", requestId=turn.asks.pop())
     turn.complete(item, status="failed")
     return None
+
+
+def _left_asked(turn: Turn, step: Step) -> Part:
+    """The turn ends over its own question, as if nobody had been asked."""
+    item = turn.begin(turn.command("make demo"))
+    method = "item/commandExecution/requestApproval"
+    turn.request(
+        method, itemId=item["id"], kind="command", **{name: item[name] for name in ("command", "cwd")}
+    )
+    yield step.first_number(50) / 1000
+    return Ending()
 
 
 def _result(answer: Any) -> Frame:
@@ -138,6 +150,7 @@ def _after(turn: Turn, decision: str) -> Ending | None:
 ASKING: Final[dict[str, Directive]] = {
     "ask": _ask,
     "elicit": _elicit,
+    "left-asked": _left_asked,
     "patch": _patch,
     "permissions": _permissions,
     "question": _question,

@@ -188,12 +188,12 @@ def _config_warning(turn: Turn, step: Step) -> None:
 
 def _goal(turn: Turn, step: Step) -> None:
     """The server begins so many turns by itself when this one is over."""
-    turn.thread.own_turns += ["goal"] * step.first_number(2)
+    turn.thread.own_turns += [("goal", step.number("lasts", 20))] * step.first_number(2)
 
 
 def _review(turn: Turn, step: Step) -> None:
     """A review follows: a turn of the server's own that is announced by another id than it is told of by."""
-    turn.thread.own_turns.append("review")
+    turn.thread.own_turns.append(("review", step.number("lasts", 20)))
 
 
 def _wrong_id(turn: Turn, step: Step) -> None:

@@ -55,8 +55,8 @@ class Thread:
     """The one that plays."""
     commands: dict[str, tuple[Turn, Frame]] = attrs.field(factory=dict)
     """Commands that run, by their process ids, with the turn and the item of each."""
-    own_turns: list[str] = attrs.field(factory=list)
-    """Turns that the server will begin by itself: `goal` or `review`."""
+    own_turns: list[tuple[str, int]] = attrs.field(factory=list)
+    """Turns that the server will begin by itself: `goal` or `review`, and how many milliseconds each lasts."""
 
     @property
     def materialized(self) -> bool:

@@ -122,17 +122,17 @@ class TurnDesk:
         for seconds in turn.late_seconds:
             self._stage.later(seconds, lambda: turn.text("(late words)"))
         if thread.own_turns and ending.status == "completed":
-            self._begin_by_itself(thread, thread.own_turns.pop(0))
+            self._begin_by_itself(thread, *thread.own_turns.pop(0))
         elif not thread.subscribed:
             self._desk.left_alone(thread)
 
-    def _begin_by_itself(self, thread: Thread, kind: str) -> None:
+    def _begin_by_itself(self, thread: Thread, kind: str, lasts_ms: int) -> None:
         turn = self._make_turn(thread, kind)
         if kind == "review":
             turn.announced_id = self._stage.new_id("turn")
             turn.begin({"type": "enteredReviewMode", "id": turn.new_id("review"), "review": "changes"})
         self._announce(turn)
-        self._play(turn, read_prompt(f"[[say {kind} of my own]] [[sleep 20]]"))
+        self._play(turn, read_prompt(f"[[say {kind} of my own]] [[sleep {lasts_ms}]]"))
 
     def _interrupt(self, request_id: object, params: Frame) -> None:
         turn = self._desk.loaded(params).turn

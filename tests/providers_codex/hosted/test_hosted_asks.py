@@ -157,6 +157,38 @@ async def test_a_request_nobody_waits_for_any_more_gets_its_reply(stage: Stage, 
         assert [reply["result"]["decision"] for reply in given] in (["cancel"], ["decline"])
 
 
+@pytest.mark.case("FC-04")
+@pytest.mark.rule("RT-009", "RT-013", "PR-014")
+async def test_a_turn_that_ends_over_its_own_question_supersedes_it(stage: Stage) -> None:
+    talk = await stage.talk("[[left-asked 50]]")
+    asked = await talk.pending()
+    assert (await stage.client.settled(talk.turn))["outcome"] == "completed"
+    row = await stage.client.row("interaction", requestId=asked["requestId"], status="superseded")
+    assert (row["answer"], row["answerDelivery"]) == (None, None)
+    (reply,) = await stage.one_reply_each(talk, 1)
+    assert reply["result"] == {"decision": "decline"}
+    refused = await stage.client.refused("interaction/respond", **answer_params(asked, "accept"))
+    assert refused["code"] == "interaction.not_pending"
+
+
+@pytest.mark.rule("RT-020", "RT-021")
+async def test_words_that_come_with_a_refusal_go_on_as_guidance_and_the_turn_goes_on(stage: Stage) -> None:
+    talk = await stage.talk("[[ask]] [[say after]]")
+    asked = await talk.pending()
+    params = answer_params(asked, "decline")
+    params["answer"]["feedback"] = "Not here, please."
+    reply = await stage.client.request("interaction/respond", **params)
+    assert (reply["interaction"]["status"], reply["interaction"]["answer"]["optionId"]) == (
+        "answered",
+        "decline",
+    )
+    assert (await stage.client.settled(talk.turn))["outcome"] == "completed"
+    (answer,) = await stage.one_reply_each(talk, 1)
+    assert answer["result"] == {"decision": "decline"}
+    (steer,) = await stage.calls(talk, "turn/steer")
+    assert steer["input"][0]["text"] == "Not here, please."
+
+
 @pytest.mark.case("FC-06", "FC-04")
 async def test_a_daemon_killed_and_started_again_answers_no_request_of_before(
     make_daemon: MakeDaemon, tmp_path_factory: pytest.TempPathFactory

@@ -97,6 +97,23 @@ async def test_only_a_warning_that_means_defaults_ends_a_process(
         assert await talk.texts() == []
 
 
+@pytest.mark.rule("PR-023")
+async def test_a_codex_that_never_answers_fails_the_turn_in_time_and_holds_nobody_up(
+    make_daemon: MakeDaemon, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("codex")
+    daemon = make_daemon({"targets": [scripted_target(home)], "limits": {"initializeTimeoutSeconds": 1}})
+    async with connected(daemon) as client:
+        await client.subscribe("w")
+        stage = Stage(client, "w", home)
+        silent = await stage.talk("[[say never]]", settings={"model": "[[silent]]"})
+        _, beside = await stage.settled("[[say beside]]")
+        assert beside["outcome"] == "completed"
+        turn = await client.settled(silent.turn)
+        assert (turn["outcome"], turn["delivery"]) == ("failed", "not_dispatched")
+        assert (turn["error"]["code"], turn["error"]["retryable"]) == ("provider.timeout", True)
+
+
 @pytest.mark.case("FC-24")
 async def test_settings_of_one_session_never_reach_another_on_the_process(
     make_daemon: MakeDaemon, tmp_path_factory: pytest.TempPathFactory

@@ -99,3 +99,36 @@ async def test_a_stop_ends_the_command_that_the_turn_was_running(stage: Stage) -
     )
     assert ended[-1]["turnId"] == talk.turn["turnId"]
     assert len(await stage.calls(talk, "thread/backgroundTerminals/terminate")) == 1
+
+
+@pytest.mark.case("FC-01")
+@pytest.mark.rule("RT-006")
+async def test_a_stop_of_a_turn_whose_end_was_never_told_finds_how_it_ended(stage: Stage) -> None:
+    talk = await stage.talk("[[say all of it]] [[silent-end]]")
+    await stage.client.row("message", role="assistant", kind="text", status="completed")
+    await stage.client.request("turn/cancel", **talk.key, turnId=talk.turn["turnId"])
+    turn = await stage.client.settled(talk.turn)
+    assert (turn["outcome"], turn["stopReason"]) == ("completed", "completed")
+    assert await talk.texts() == ["all of it"]
+    assert len(await stage.calls(talk, "turn/start")) == 1
+    assert (await talk.say("[[say next]]"))["outcome"] == "completed"
+
+
+@pytest.mark.rule("RT-003", "RT-007")
+@pytest.mark.parametrize("word", ["goal 1 lasts=20000", "review lasts=20000"])
+async def test_a_turn_that_codex_began_is_stopped_like_any_other(stage: Stage, word: str) -> None:
+    talk, _ = await stage.settled(f"[[{word}]] [[say mine]]")
+    own = await stage.client.row("turn", origin="provider")
+    refused = await stage.client.refused(
+        "session/send", **talk.key, clientSubmitId="early", content=[{"type": "text", "text": "x"}]
+    )
+    assert refused["code"] == "session.busy", "another prompt would steer it"
+    await stage.client.request("turn/cancel", **talk.key, turnId=own["turnId"])
+    turn = await stage.client.settled(own)
+    assert (turn["outcome"], turn["stopReason"]) == ("canceled", "interrupted")
+    stops = await stage.calls(talk, "turn/interrupt")
+    assert len(stops) == (2 if "review" in word else 1), (
+        "a review has an id to be told by and one to be stopped by"
+    )
+    assert (await talk.say("[[say next]]"))["outcome"] == "completed"
+    assert len(await stage.calls(talk, "turn/start")) == 2

@@ -2,7 +2,9 @@
 
 import pytest
 
-from tests.end_to_end.client import Json
+from tests.doubles.scripted_codex import scripted_target
+from tests.end_to_end.client import Json, connected
+from tests.end_to_end.fixtures import MakeDaemon
 from tests.end_to_end.talk import text_of
 from tests.providers_codex.hosted.stage import Stage
 
@@ -115,3 +117,21 @@ async def test_a_thread_that_codex_lets_go_of_in_a_turn_fails_it_and_is_loaded_a
     talk, turn = await stage.settled("[[unload]] [[say never told]]")
     assert (turn["outcome"], turn["error"]["code"]) == ("failed", "provider.lost")
     assert (await talk.say("[[recall]]"))["outcome"] == "completed"
+
+
+@pytest.mark.case("FC-01")
+@pytest.mark.rule("RT-003")
+@pytest.mark.parametrize("silence", ["[[silent-end]]", "[[silent-start]]"])
+async def test_a_word_of_codex_that_never_comes_is_asked_for_and_nothing_is_sent_again(
+    make_daemon: MakeDaemon, tmp_path_factory: pytest.TempPathFactory, silence: str
+) -> None:
+    home = tmp_path_factory.mktemp("codex")
+    daemon = make_daemon({"targets": [scripted_target(home)], "limits": {"turnReconcileSeconds": 0.5}})
+    async with connected(daemon) as client:
+        await client.subscribe("w")
+        stage = Stage(client, "w", home)
+        talk, turn = await stage.settled(f"[[say all of it]] {silence}")
+        assert (turn["outcome"], turn["delivery"], turn["error"]) == ("completed", "accepted", None)
+        assert await talk.texts() == ["all of it"]
+        assert (await talk.say("[[say next]]"))["outcome"] == "completed"
+        assert len(await stage.calls(talk, "turn/start")) == 2
