@@ -12,10 +12,10 @@ from runtime.effects import effect_of_settings
 from runtime.lifecycle.settings import KnownSettings, fits
 from runtime.providers import failures
 from runtime.providers.examiner import ProgramExaminer
-from runtime.providers.launch import LaunchSpecification
+from runtime.providers.launch import LaunchSpecification, ServerAddress
 from runtime.providers.pool import ConnectionPool
 from runtime.providers.port import ProviderDescriptor, Scope, SettingDescription, SettingEffect
-from runtime.providers.programs import Program
+from runtime.providers.programs import Program, ProgramReport
 from runtime.providers.registry import ProviderRegistry, UnsupportedProvider
 from runtime.providers.routes import ScopeSink
 from runtime.providers.tenancy import AcquireFailed, ConnectionReference
@@ -41,6 +41,8 @@ class TargetDefinition:
     command: tuple[str, ...] = attrs.field(repr=False)
     environment: Mapping[str, str] = attrs.field(repr=False)
     enabled: bool = True
+    server: ServerAddress | None = None
+    """Where it listens, in place of a command."""
     settings: tuple[SettingDescription, ...] | None = None
     """The settings its sessions know, where they are known better than its provider family can declare them."""
 
@@ -64,6 +66,7 @@ class TargetCatalogue:
         self._registry = registry
         self._program_found = program_found
         self._examiner = examiner
+        self._versions_seen: dict[TargetId, str] = {}
         self._settings = {one.target_id: self._declared(one) for one in definitions}
 
     def definition(self, target_id: TargetId) -> TargetDefinition:
@@ -110,6 +113,11 @@ class TargetCatalogue:
         """What `target/list` shows."""
         return tuple(self._shown(definition) for definition in self._definitions.values())
 
+    def saw(self, target_id: TargetId, version: str | None) -> None:
+        """What a program of this target called itself in a handshake; shown where nothing better is known."""
+        if version is not None:
+            self._versions_seen[target_id] = version
+
     async def examine_all(self) -> None:
         """Ask every program that could be started what it is, one after the other."""
         for definition in self._definitions.values():
@@ -118,6 +126,8 @@ class TargetCatalogue:
 
     def _shown(self, definition: TargetDefinition) -> Target:
         report = self._examiner.known(definition.program) if self._examiner is not None else None
+        if report is None and definition.target_id in self._versions_seen:
+            report = ProgramReport(self._versions_seen[definition.target_id])
         family = self.family_of(definition.target_id)
         examination = family.examination if family is not None else None
         capabilities = None
@@ -166,10 +176,11 @@ class TargetConnections:
             # A process of its own would not start there; a shared one would take it for a directory like any other.
             raise AcquireFailed(failures.CWD_MISSING)
         report = await self.examiner.report(definition.program) if self.examiner is not None else None
-        added = family.launch_arguments if family is not None else ()
+        added = family.launch_arguments if family is not None and definition.server is None else ()
         launch = LaunchSpecification(
             provider=definition.provider,
             argv=(*definition.command, *(word for word in added if word not in definition.command)),
+            server=definition.server,
             environment=definition.environment,
             # Sessions share a process only if it starts in one place for all of them; theirs travel in OpenThread.
             cwd=self.shared_directory if shares else session.cwd,
@@ -179,6 +190,7 @@ class TargetConnections:
         )
         reference = await self.pool.acquire(launch, scope, sink)
         running = reference.connection.agent_version
+        self.catalogue.saw(definition.target_id, running)
         if self.examiner is not None and report is not None and running not in (None, report.version):
             self.examiner.forget(definition.program)
         return reference

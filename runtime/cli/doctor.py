@@ -19,8 +19,10 @@ from runtime.cli.output import Output
 from runtime.cli.program_reports import AttestedProgram, attested_programs
 from runtime.config import Configuration, Flags, ProgramFinder, ProgramsOnPath
 from runtime.observability.process_figures import open_files_limit
+from runtime.providers.launch import ServerAddress
 from runtime.service.access import TOKEN_FILE
 from runtime.service.open_files import open_files_needed
+from runtime.service.ready import StartRefused
 from store.connection import open_for_reading
 from store.errors import StoreError
 from store.instance_lock import file_system_kind
@@ -53,6 +55,8 @@ def doctor_command(flags: Flags, *, as_json: bool) -> int:
             findings = [*examine(configuration, ProgramsOnPath(), attested)]
         except CommandFailed as failed:
             findings = [Finding("configuration", "problem", failed.what)]
+        except StartRefused as refused:
+            findings = [Finding("configuration", "problem", refused.line)]
         if as_json:
             output.document({"findings": [attrs.asdict(finding) for finding in findings]})
         else:
@@ -82,6 +86,10 @@ def examine(
     yield _reach_of_agents(configuration.data_dir / TOKEN_FILE)
     for target in configuration.targets:
         check = f"target {target.id}"
+        if target.url is not None:
+            where = ServerAddress(host=target.url.host, port=target.url.port).authority
+            yield Finding(check, "ok", f"a server at {where}, reached when a session needs it")
+            continue
         yield _program(check, target.command[0], programs, enabled=target.enabled)
         if target.id in attested:
             yield _attested(check, attested[target.id])

@@ -32,7 +32,10 @@ class AttestedProgram:
 
 
 def attested_programs(configuration: Configuration) -> Mapping[str, AttestedProgram]:
-    """By target id; without targets whose programs cannot be asked, are missing or did not answer."""
+    """By target id; without targets whose programs cannot be asked, are missing or did not answer.
+
+    Raises StartRefused where a daemon would not start either.
+    """
     configure_logging(os.environ, level="error")  # the findings say the rest
     with tempfile.TemporaryDirectory(prefix="greenroom-") as instances:
         guard = ProcessGuard(Path(instances), SystemIdentifiers().new_id())

@@ -4,7 +4,6 @@ Pure. Each check raises `ConfigurationInvalid` for the first thing wrong. Readin
 to those who use them.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 from urllib.parse import urlsplit
@@ -20,9 +19,9 @@ from runtime.api.listen_address import (
     parse_listen_address,
 )
 from runtime.api.origin_policy import host_name
-from runtime.config.document import Document, TargetTable
+from runtime.config.document import Document
 from runtime.config.problem import invalid
-from runtime.config.targets import DEMO_TARGET_ID
+from runtime.config.target_checks import VARIABLE, VARIABLE_PROBLEM, check_target
 from runtime.wire.limits import Limits, NotNegative, RestartLimit
 from runtime.wire.members import fields_of, wire_name
 
@@ -30,19 +29,17 @@ UNIX_PATH_BYTES_MAX: Final = 107
 """What fits into a socket address on Linux."""
 
 _PROVIDERS: Final = ("codex", "claude", "acp")
-_VARIABLE: Final = re.compile(r"[^=\0]+")
-_VARIABLE_PROBLEM: Final = "must be the name of a variable: not empty, without = and NUL"
 
 
 def check_document(document: Document, source: str) -> None:
     """Everything that can be told from the file alone."""
     _check_unique(source, "targets", "id", [target.id for target in document.targets or ()])
     for index, target in enumerate(document.targets or ()):
-        _check_target(source, f"targets[{index}]", target, demo=document.demo)
+        check_target(source, f"targets[{index}]", target, demo=document.demo)
     _check_unique(source, "tokens", "name", [token.name for token in document.tokens])
     for index, name in enumerate(document.inherit_env):
-        if not _VARIABLE.fullmatch(name):
-            raise invalid(source, f"inheritEnv[{index}]", _VARIABLE_PROBLEM)
+        if not VARIABLE.fullmatch(name):
+            raise invalid(source, f"inheritEnv[{index}]", VARIABLE_PROBLEM)
     for index, origin in enumerate(document.allowed_origins):
         _check_origin(source, f"allowedOrigins[{index}]", origin)
     for index, host in enumerate(document.allowed_hosts):
@@ -93,33 +90,6 @@ def with_all_providers(limits: Limits) -> Limits:
     """The limits, with the default share of every provider that `sessionsPerConnection` does not name."""
     shares = {**Limits().sessions_per_connection, **limits.sessions_per_connection}
     return attrs.evolve(limits, sessions_per_connection=shares)
-
-
-def _check_target(source: str, path: str, target: TargetTable, *, demo: bool) -> None:
-    if demo and target.id == DEMO_TARGET_ID:
-        raise invalid(
-            source,
-            f"{path}.id",
-            "is that of the built-in target; choose another, or set demo = false",
-            example="",
-        )
-    for index, argument in enumerate(target.command):
-        if "\0" in argument or (index == 0 and not argument):
-            problem = "must be text without NUL characters, the program not empty"
-            raise invalid(source, f"{path}.command[{index}]", problem)
-    program = target.command[0]
-    if "/" in program and not program.startswith(("/", "~")):
-        raise invalid(
-            source,
-            f"{path}.command[0]",
-            "must be a name found on PATH or an absolute path",
-            example='"codex" or "/opt/codex/bin/codex"',
-        )
-    for name, value in target.env.items():
-        if not _VARIABLE.fullmatch(name):
-            raise invalid(source, f"{path}.env[{name!r}]", _VARIABLE_PROBLEM, example="")
-        if "\0" in value:
-            raise invalid(source, f"{path}.env.{name}", "must be text without NUL characters")
 
 
 def _check_unique(source: str, table: str, key: str, values: Iterable[str]) -> None:

@@ -37,7 +37,10 @@ class TargetTable:
 
     id: TargetId
     provider: Provider
-    command: Command
+    command: Command | None = None
+    url: FilePath | None = None
+    token_file: FilePath | None = None
+    allow_unencrypted: bool = False
     name: Name | None = None
     env: Mapping[str, str] = attrs.field(factory=dict)
     enabled: bool = True

@@ -14,6 +14,7 @@ from runtime.config.checks import check_document, check_listen_reach, parse_list
 from runtime.config.document import Document, TargetTable, TokenTable, parse_document
 from runtime.config.model import Configuration, TargetConfiguration, TokenConfiguration, Transport
 from runtime.config.problem import invalid
+from runtime.config.server_url import parse_server_url
 from runtime.config.targets import ProgramFinder, ProgramsOnPath, found_targets
 
 APPLICATION = "greenroom"
@@ -73,7 +74,7 @@ def load_configuration(flags: Flags, surroundings: Surroundings) -> Configuratio
         data_dir=reader.data_dir(flags, document, source, file_folder),
         work_root=_absolute(document.work_root, file_folder, source, "workRoot") or surroundings.work_root,
         listen=reader.listen(flags, document, source, file_folder),
-        targets=reader.targets(document, source),
+        targets=reader.targets(document, source, file_folder),
         tokens=tuple(
             _token(token, file_folder, source, f"tokens[{index}]")
             for index, token in enumerate(document.tokens)
@@ -145,24 +146,31 @@ class _Reader:
             address = parse_listen(f"unix:{path}", source, key)
         return address
 
-    def targets(self, document: Document, source: str) -> tuple[TargetConfiguration, ...]:
+    def targets(self, document: Document, source: str, file_folder: Path) -> tuple[TargetConfiguration, ...]:
         """Those configured, else those found; an empty list is one, too."""
         if document.targets is None:
             return tuple(found_targets(self.surroundings.programs))
         return tuple(
-            _target(target, source, f"targets[{index}]") for index, target in enumerate(document.targets)
+            _target(target, file_folder, source, f"targets[{index}]")
+            for index, target in enumerate(document.targets)
         )
 
 
-def _target(table: TargetTable, source: str, path: str) -> TargetConfiguration:
-    program, *arguments = table.command
-    if program.startswith("~"):
-        program = str(_absolute(program, Path("/"), source, f"{path}.command[0]"))
+def _target(table: TargetTable, folder: Path, source: str, path: str) -> TargetConfiguration:
+    command = table.command or ()
+    if command and command[0].startswith("~"):
+        program = str(_absolute(command[0], Path("/"), source, f"{path}.command[0]"))
+        command = (program, *command[1:])
+    url = None
+    if table.url is not None:
+        url = parse_server_url(table.url, allow_unencrypted=table.allow_unencrypted)
     return TargetConfiguration(
         id=table.id,
         provider=table.provider,
         name=table.name or table.id,
-        command=(program, *arguments),
+        command=command,
+        url=url,
+        token_file=_absolute(table.token_file, folder, source, f"{path}.tokenFile"),
         env=dict(table.env),
         enabled=table.enabled,
     )

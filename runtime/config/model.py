@@ -12,6 +12,7 @@ import attrs
 
 from runtime.api.authentication import Scope
 from runtime.api.listen_address import ListenAddress
+from runtime.config.server_url import ServerUrl
 from runtime.effects import Effect
 from runtime.wire.limits import Limits
 
@@ -29,8 +30,12 @@ class TargetConfiguration:
     provider: Provider
     """The adapter that speaks to it."""
     name: str
-    command: tuple[str, ...] = attrs.field(repr=False)
-    """Program and arguments; a program without a slash is looked for on PATH."""
+    command: tuple[str, ...] = attrs.field(default=(), repr=False)
+    """Program and arguments; a program without a slash is looked for on PATH. Empty where there is a `url`."""
+    url: ServerUrl | None = None
+    """Where it listens, in place of a program to start."""
+    token_file: Path | None = None
+    """What it wants to be shown at `url`."""
     env: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     """On top of what every agent inherits (`supervisor.process_guard.environment`)."""
     enabled: bool = True

@@ -287,6 +287,10 @@ class ProviderDescriptor(Protocol):
         """The settings its sessions know, besides those that belong to the daemon."""
 
     @property
+    def listens(self) -> bool:
+        """Whether its programs can also run by themselves, and be reached over a WebSocket."""
+
+    @property
     def examination(self) -> ProgramExamination | None:
         """How its programs are asked what they are; None when only their handshake tells."""
 

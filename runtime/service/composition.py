@@ -22,7 +22,7 @@ from runtime.service.families import provider_registry
 from runtime.service.installation import VERSION
 from runtime.service.program_files import REPORTS_FILE_NAME, DiskProgramFiles
 from runtime.service.ready import EXIT_CONFIGURATION, EXIT_DATABASE, EXIT_IN_USE, StartRefused
-from runtime.service.target_definitions import program_found, target_definitions
+from runtime.service.target_definitions import check_servers, program_found, target_definitions
 from runtime.service.work_directories import DiskWorkDirectories
 from runtime.system_ports import SystemClock, SystemIdentifiers
 from runtime.wire.rows import ServerInfo
@@ -57,6 +57,8 @@ async def composed_controller(config: Configuration) -> AsyncIterator[Controller
     instance = Instance(SystemIdentifiers().new_id(), clock.now_ms())
     data_dir = Path(config.data_dir)
     instances = data_dir / INSTANCES_FOLDER
+    registry, targets = provider_registry(), target_definitions(config, os.environ)
+    check_servers(targets, registry)
     async with AsyncExitStack() as stack:
         await _end_leftovers(instances, instance)
         guard = await stack.enter_async_context(_process_guard(instances, instance))
@@ -66,8 +68,8 @@ async def composed_controller(config: Configuration) -> AsyncIterator[Controller
             writer=store.threaded_writer(),
             reader=store.reader,
             launcher=guard,
-            registry=provider_registry(),
-            targets=target_definitions(config, os.environ),
+            registry=registry,
+            targets=targets,
             program_found=program_found,
             program_files=DiskProgramFiles(data_dir / REPORTS_FILE_NAME),
             shared_directory=str(data_dir),

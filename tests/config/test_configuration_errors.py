@@ -5,6 +5,7 @@ import pytest
 from runtime.config import ConfigurationInvalid
 from tests.config.config_bench import Bench
 
+SERVER = '[[targets]]\nid = "a"\nprovider = "codex"\nurl = "ws://127.0.0.1:4500"\n'
 TARGET = '[[targets]]\nid = "a"\nprovider = "acp"\ncommand = ["a"]\n'
 TOKEN = '[[tokens]]\nname = "t"\ntokenFile = "/t"\nscope = "read"\n'
 TOP_KEYS = (
@@ -92,7 +93,40 @@ MATRIX = {
     TARGET + 'env = { A = "x\\u0000" }': "targets[0].env.A: must be text without NUL characters; "
     'for example "/srv/codex"',
     TARGET + "environment = {}": "targets[0].environment: is unknown; known here are "
-    "command, enabled, env, id, name, provider",
+    "allowUnencrypted, command, enabled, env, id, name, provider, tokenFile, url",
+    TARGET.replace('command = ["a"]', ""): "targets[0].command: is missing; a target has a command or a url; "
+    'for example ["codex", "app-server"]',
+    TARGET + 'url = "ws://127.0.0.1:1"': "targets[0].command: cannot stand beside a url",
+    TARGET + 'tokenFile = "/t"': "targets[0].tokenFile: is of use only with a url",
+    TARGET + "allowUnencrypted = true": "targets[0].allowUnencrypted: is of use only with a url",
+    SERVER + 'env = { A = "x" }': "targets[0].env: cannot stand beside a url",
+    **{
+        SERVER.replace(
+            "ws://127.0.0.1:4500", url
+        ): 'targets[0].url: must be ws://HOST:PORT or wss://HOST:PORT; for example "ws://127.0.0.1:4500"'
+        for url in (
+            "http://127.0.0.1:1",
+            "ws://",
+            "ws://:4500",
+            "ws://a:0",
+            "ws://a:99999",
+            "ws://a b",
+            "127.0.0.1:4500",
+            "ws://[::1",
+        )
+    },
+    **{
+        SERVER.replace(
+            "ws://127.0.0.1:4500", url
+        ): "targets[0].url: must hold no account, query or fragment; "
+        'a token goes into tokenFile; for example "ws://127.0.0.1:4500"'
+        for url in ("ws://me:secret@127.0.0.1:1", "ws://127.0.0.1:1/?token=secret", "wss://a.example/#secret")
+    },
+    **{
+        SERVER.replace("ws://127.0.0.1:4500", url): "targets[0].url: is another machine: needs wss://, or "
+        'allowUnencrypted = true; for example "ws://127.0.0.1:4500"'
+        for url in ("ws://10.0.0.1:4500", "ws://codex.example", "ws://127.0.0.1.example:1")
+    },
     # Tokens.
     '[[tokens]]\nname = "t"\nscope = "read"': 'tokens[0].tokenFile: is missing; for example "/etc/greenroom/api.token"',
     TOKEN.replace('"read"', '"root"'): "tokens[0].scope: must be one of read, control, admin",

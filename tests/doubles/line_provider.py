@@ -151,6 +151,7 @@ class LineProvider:
     key: str = "lines"
     launch_arguments: tuple[str, ...] = ()
     settings: tuple[SettingDescription, ...] = ()
+    listens: bool = True
     examination: ProgramExamination | None = None
     make: Callable[[], LineAdapter] = LineAdapter
     adapters: list[LineAdapter] = attrs.field(factory=list)

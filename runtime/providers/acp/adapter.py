@@ -335,6 +335,7 @@ class AcpDescriptor:
         SettingDescription("reasoningEffort", "next_turn"),
     )
 
+    listens: bool = False
     examination: None = None
 
     def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> AcpAdapter:

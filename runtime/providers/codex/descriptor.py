@@ -21,6 +21,7 @@ class CodexDescriptor:
     """Without it Codex would go on with defaults where it cannot read its configuration: another model provider and
     another sandbox than the configured ones."""
     settings: tuple[SettingDescription, ...] = DESCRIPTIONS
+    listens: bool = True
     examination: CodexExamination = attrs.field(factory=CodexExamination)
 
     def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> CodexAdapter:
