@@ -11,6 +11,7 @@ from runtime.simulation import checkers
 from runtime.simulation.client import ClientHabits, SimulatedClient
 from runtime.simulation.composition import TOKEN
 from runtime.simulation.contents import Contents, read_contents
+from runtime.simulation.edits import edits_stand
 from runtime.simulation.history import Json
 from runtime.simulation.life import Life
 from runtime.simulation.operations import send_params
@@ -122,6 +123,7 @@ async def _compare(
                 history.violated("text rebuilt from deltas equals the row", doubt)
     for check in (
         checkers.acknowledged_is_durable(history, contents),
+        edits_stand(history, contents),
         checkers.same_submit_same_effect(history),
         checkers.told_at_most_once(notes),
         checkers.told_only_what_is_marked(notes, contents),

@@ -14,6 +14,7 @@ from runtime.simulation.composition import SimulatedDaemon, open_database
 from runtime.simulation.contents import read_contents
 from runtime.simulation.disk import DiskFault
 from runtime.simulation.disk_model import DiskOperation
+from runtime.simulation.edits import edits_stand
 from runtime.simulation.history import Violation
 from runtime.simulation.options import Ending, Phase
 from runtime.simulation.world import WORKSPACE, World
@@ -181,6 +182,7 @@ class Life:
         world.read_log(store)
         self._violated(checkers.nothing_is_open(contents, "after a restart"))
         self._violated(checkers.acknowledged_is_durable(world.history, contents))
+        self._violated(edits_stand(world.history, contents))
         self._violated(checkers.told_only_what_is_marked(world.machine.notes, contents))
         self._violated(checkers.streamed_text_survives(world.written_behind, contents))
         self._violated(checkers.rows_agree_with_log(contents, world.log))

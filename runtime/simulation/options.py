@@ -183,6 +183,7 @@ def _limits(chance: random.Random) -> Limits:
         initialize_timeout_seconds=chance.choice((0.3, 10.0)),
         cancel_grace_seconds=chance.choice((0.05, 5.0)),
         respond_timeout_seconds=chance.choice((0.05, 5.0)),
+        settings_timeout_seconds=chance.choice((0.05, 5.0)),
         lifecycle_timeout_seconds=chance.choice((2.0, 20.0)),
         connection_drain_seconds=chance.choice((0.5, 5.0)),
         client_send_deadline_seconds=chance.choice((0.5, 5.0)),

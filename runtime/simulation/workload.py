@@ -6,6 +6,7 @@ from typing import Final
 import attrs
 
 from runtime.simulation import operations as op
+from runtime.simulation.edits import some_edit
 from runtime.simulation.options import RunOptions, session_name
 from runtime.simulation.scheduler import Chances
 
@@ -85,6 +86,7 @@ def plans_of(options: RunOptions, chance: random.Random) -> list[list[op.Operati
     # Drawn apart, so that a run without Codex is the one it was before there was a choice.
     dialects = Chances(options.seed).source("dialects of sessions")
     codex: set[str] = set()
+    edits = Chances(options.seed).source("edits of sessions")
     for number in range(options.sessions):
         prompt = _prompt(chance) if chance.random() < 0.4 else None
         settings, target = chance.choice(_SETTINGS), op.DEMO
@@ -106,6 +108,8 @@ def plans_of(options: RunOptions, chance: random.Random) -> list[list[op.Operati
             operation = attrs.evolve(operation, prompt=dialects.choice(_OF_CODEX))
             sent[:] = [known for known in sent if known[1] != operation.submit_id]
         plan.append(operation)
+        if edits.random() < 0.3:
+            edits.choice(plans).append(some_edit(session, edits))
         if chance.random() < 0.5:
             plan.append(op.Pause(chance.random() * 0.15))
     return plans
