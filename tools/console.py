@@ -91,8 +91,9 @@ def browser() -> str:
     """The path of a Chromium; as root on Debian it is installed where there is none."""
     found = _found_browser()
     if found is None and os.geteuid() == 0 and (apt := shutil.which("apt-get")):
-        _run([apt, "update", "-qq"], ROOT, {})
-        _run([apt, "install", "-y", "-qq", "--no-install-recommends", _BROWSER_PACKAGE], ROOT, {})
+        unattended = {"DEBIAN_FRONTEND": "noninteractive"}
+        _run([apt, "update", "-qq"], ROOT, unattended)
+        _run([apt, "install", "-y", "-qq", "--no-install-recommends", _BROWSER_PACKAGE], ROOT, unattended)
         found = _found_browser()
     if found is None:
         raise StepFailed("no Chromium on PATH: install it (on Debian: apt-get install chromium)")

@@ -154,6 +154,22 @@ test("the list is live: what another tab does shows here, and a session can be l
   await Promise.all([one.leave(), other.leave()]);
 });
 
+test("a session is renamed and pinned, in every tab", async () => {
+  const [one, other] = await Promise.all([Person.at(browser, daemon.link), Person.at(browser, daemon.link)]);
+  await one.create("[[say to be renamed]]");
+  await one.button("Rename").click();
+  await one.page.getByLabel("Title").fill("A name of its own");
+  await one.page.getByLabel("Title").press("Enter");
+  await one.page.getByRole("heading", { name: "A name of its own" }).waitFor();
+  await one.button("Pinned").click();
+  const pinned = other.page.getByRole("navigation").locator("section").filter({ hasText: "Pinned" });
+  await pinned.getByText("A name of its own").waitFor();
+  await one.button("Pinned").click();
+  await pinned.waitFor({ state: "detached" });
+  await other.sessions.filter({ hasText: "A name of its own" }).waitFor();
+  await Promise.all([one.leave(), other.leave()]);
+});
+
 test("everything can be done by keyboard", async () => {
   const person = await Person.at(browser, daemon.link);
   const { keyboard } = person.page;

@@ -41,6 +41,10 @@ export class Driver {
     if (address.token) this.rememberToken(address.token);
     this.state = initialState(address.workspaceId);
     if (address.token) this.showAddress(null, true);
+    document.addEventListener("visibilitychange", () => {
+      // Back in front of somebody's eyes: no reason to wait any longer.
+      if (!document.hidden) this.dispatch({ type: "retry_due" });
+    });
     window.addEventListener("hashchange", () => this.addressChanged());
     this.dispatch({ type: "started", hasToken: this.token() !== null, agentSessionId: address.agentSessionId });
   }

@@ -2,7 +2,7 @@
 
 import { render } from "preact";
 import { Driver } from "./driver";
-import { pendingCount } from "./store/session_list";
+import { pendingCounts } from "./store/session_list";
 import type { State } from "./store/state";
 import { App } from "./views/app";
 import { titleOf } from "./views/sidebar";
@@ -20,7 +20,8 @@ setInterval(() => driver.drawSoon(), CLOCK_MS);
 
 /** What waits for an answer shows in the tab as well. */
 function pageTitle(state: State): string {
-  const waiting = state.list.items.reduce((sum, item) => sum + pendingCount(state.list, item.session.agentSessionId), 0);
+  let waiting = 0;
+  for (const count of pendingCounts(state.list).values()) waiting += count;
   const open = state.open && state.list.items.find((item) => item.session.agentSessionId === state.open?.agentSessionId);
   const name = open ? `${titleOf(open.session.title, open.excerpt)} · Greenroom` : "Greenroom";
   return waiting > 0 ? `(${waiting}) ${name}` : name;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listed, message, session, turn } from "./rows";
+import { approval, listed, message, session, turn } from "./rows";
 import { World } from "./world";
 
 test("without a token nothing is tried; a refused handshake of a living daemon means a wrong token", () => {
@@ -98,4 +98,24 @@ test("what is given up stays given up: no command is sent without a connection",
   world.do({ type: "prompt_given", text: "hello", clientSubmitId: "s1" });
   assert.deepEqual(world.effects, []);
   assert.equal(world.state.commands.length, 1);
+});
+
+test("a greeting that is refused is no wrong token: the reason is shown and it is tried again", () => {
+  const world = new World().do({ type: "started", hasToken: true, agentSessionId: null }).do({ type: "socket_opened" });
+  world.refuse("initialize", "protocol.unsupported", { supported: [2] });
+  assert.match(world.state.problems[0]?.what ?? "", /different versions/);
+  assert.ok(world.methods().includes("disconnect"));
+  world.do({ type: "socket_closed", code: 1000, reachable: true });
+  assert.equal(world.state.connection.phase, "waiting");
+});
+
+test("the same command twice is one, and what waits for a daemon that is away is bounded", () => {
+  const world = new World().connect([listed("a")]).choose("a", { session: session("a") }).commit(11, { type: "turn", row: turn("a", "t3") });
+  world.do({ type: "stop_wanted" }).do({ type: "stop_wanted" });
+  assert.equal(world.state.commands.length, 1);
+  world.do({ type: "socket_closed", code: 1006, reachable: false });
+  for (let number = 0; number < 200; number += 1) {
+    world.do({ type: "answer_given", interaction: approval("a", `r${number}`), answer: { optionId: "yes" } });
+  }
+  assert.ok(world.state.commands.length <= 50);
 });

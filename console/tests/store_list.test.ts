@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { pendingCount } from "../src/store/session_list";
+import { pendingCounts } from "../src/store/session_list";
 import { approval, listed, message, session, turn } from "./rows";
 import { World } from "./world";
 
@@ -40,15 +40,15 @@ test("questions are counted with those of sub-agents, and an unknown session is 
   const world = new World().connect([listed("a")]);
   world.commit(11, { type: "interaction", row: approval("a", "r1") });
   world.commit(12, { type: "interaction", row: approval("child", "r2") });
-  assert.equal(pendingCount(world.state.list, "a"), 1);
+  assert.equal(pendingCounts(world.state.list).get("a"), 1);
   const parent = { rootAgentSessionId: "a", rootTurnId: "t1", parentAgentSessionId: "a", parentTurnId: "t1", parentToolCallId: null };
   const reply = { activeTurn: null, turns: [], turnsCursor: null, interactions: [], children: [], projection: "summary" as const, commitSeq: 12 };
   assert.equal(world.methods().filter((method) => method === "session/get").length, 1);
   world.answer("session/get", { ...reply, session: session("child", { parent }) });
-  assert.equal(pendingCount(world.state.list, "a"), 2);
+  assert.equal(pendingCounts(world.state.list).get("a"), 2);
   world.commit(13, { type: "interaction", row: approval("child", "r2", { status: "answered" }) });
   world.commit(14, { type: "interaction", row: approval("a", "r1", { status: "superseded" }) });
-  assert.equal(pendingCount(world.state.list, "a"), 0);
+  assert.equal(pendingCounts(world.state.list).get("a") ?? 0, 0);
 });
 
 test("further pages come when they are wanted, one at a time", () => {

@@ -176,6 +176,8 @@ test("deleted, missing and unreadable sessions are said to be so", () => {
 test("a session made here is opened, its dialog closed", () => {
   const world = new World().connect().do({ type: "creating_toggled", shown: true });
   world.do({ type: "session_wanted", session: { agentTargetId: "demo", clientSubmitId: "s1", cwd: " ", title: "", prompt: "go", settings: {} } });
+  world.do({ type: "session_wanted", session: { agentTargetId: "demo", clientSubmitId: "s2", cwd: "", title: "", prompt: "go", settings: {} } });
+  assert.equal(world.state.commands.length, 1, "a second click makes no second session");
   const { params } = world.asked("session/create");
   assert.deepEqual(params, { workspaceId: "default", agentTargetId: "demo", clientSubmitId: "s1", initialContent: [{ type: "text", text: "go" }] });
   world.do({ type: "frame", frame: { jsonrpc: "2.0", id: world.state.nextId - 1, result: { session: session("new"), turn: turn("new", "t1"), commitSeq: 11 } } });
@@ -187,4 +189,12 @@ test("messages of a retracted turn are taken out", () => {
   const world = opened([message("a", "m1", 1), message("a", "m2", 2, { turnId: "t2" })]);
   world.commit(11, { type: "turn", row: turn("a", "t1", { phase: "settled", retractedAt: 5 }) });
   assert.deepEqual(world.texts(), ["m2"]);
+});
+
+test("the open session is renamed and pinned; the commit says where it stands then", () => {
+  const world = opened([]).do({ type: "title_given", title: " New name " }).do({ type: "pin_wanted", pinned: true });
+  assert.deepEqual(world.asked("session/rename").params, { workspaceId: "default", agentSessionId: "a", title: "New name" });
+  assert.equal(world.asked("session/pin").params.pinned, true);
+  world.commit(12, { type: "session", row: session("b", { pinned: true }) });
+  assert.deepEqual(world.state.list.items.map((item) => item.session.agentSessionId), ["b", "a"]);
 });

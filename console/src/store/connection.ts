@@ -24,7 +24,7 @@ export function connectionLost(state: State, code: number, reachable: boolean): 
     open: open && { ...open, subscriptionId: null, loadingOlder: false },
   };
   if (connection.phase === "refused" || connection.phase === "no_token") return still(lost);
-  if ((connection.phase === "connecting" && reachable) || (connection.phase === "open" && code === REVOKED)) {
+  if ((connection.phase === "connecting" && !connection.isAdmitted && reachable) || (connection.phase === "open" && code === REVOKED)) {
     const refused: State = { ...lost, connection: { phase: "refused" } };
     return { state: refused, effects: [{ type: "forget_token" }] };
   }
@@ -61,6 +61,12 @@ export function subscribed(state: State, reply: EventsSubscribeReply, resumed: b
   const again = open && !(whole && open.phase === "ready");
   const read = again ? then(followed, (next) => readSession(next, open.agentSessionId)) : followed;
   return then(read, (next) => sendAgain(next, commands));
+}
+
+/** The greeting was refused: the person is told why, and it is tried again later, as the daemon may be another then. */
+export function greetingRefused(state: State): Step {
+  if (state.connection.phase !== "connecting") return still(state);
+  return { state, effects: [{ type: "disconnect" }] };
 }
 
 function inAnotherStore(state: State): State {

@@ -2,6 +2,7 @@
 
 import type { ErrorData, Interaction } from "../../../contract/greenroom";
 import { refusal } from "../sentences";
+import { greetingRefused } from "./connection";
 import { still, withProblem } from "./requests";
 import { type Command, LIMITS, type Read, type State, type Step, withEntry } from "./state";
 import { withInteraction } from "./transcript";
@@ -15,7 +16,9 @@ export function refused(state: State, id: number, error: ErrorData): Step {
   const read = state.reads.get(id);
   const reads = new Map(state.reads);
   reads.delete(id);
-  return still(read ? notRead({ ...state, reads }, read, error) : withProblem(state, refusal(error)));
+  if (!read) return still(withProblem(state, refusal(error)));
+  const next = notRead({ ...state, reads }, read, error);
+  return read.kind === "initialize" ? greetingRefused(next) : still(next);
 }
 
 function notDone(state: State, command: Command, error: ErrorData): State {

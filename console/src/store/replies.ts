@@ -26,6 +26,10 @@ function done(state: State, command: Command, result: unknown): Step {
   switch (command.method) {
     case "session/create":
       return created(state, result as Result<"session/create">);
+    case "session/rename":
+    case "session/pin":
+      // Its commit follows, and says where the session stands now.
+      return still(state);
     case "session/send":
     case "turn/cancel": {
       const { turn, commitSeq } = result as Result<"session/send">;

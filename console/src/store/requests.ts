@@ -28,6 +28,10 @@ export function requested<Name extends keyof Methods>(
 
 /** A command: kept until it is answered, so that it survives a lost connection. */
 export function commanded<Name extends CommandMethod>(state: State, method: Name, params: Methods[Name]["params"]): Step {
+  // The very same is on its way already, or much too much is: a daemon that is away must not make the page grow.
+  const key = JSON.stringify([method, params]);
+  const isRepeated = state.commands.some((one) => JSON.stringify([one.method, one.params]) === key);
+  if (isRepeated || state.commands.length >= LIMITS.commandsKept) return still(state);
   const id = state.nextId;
   const command = { id, method, params } as Command;
   const next = { ...state, nextId: id + 1, commands: [...state.commands, command] };

@@ -80,17 +80,14 @@ export function withRoot(list: SessionList, session: Session): SessionList {
   return { ...list, roots: withEntry(list.roots, session.agentSessionId, root, LIMITS.pendingKept) };
 }
 
-/** How many questions of a session and its sub-agents wait for an answer. */
-export function pendingCount(list: SessionList, agentSessionId: string): number {
-  let count = list.pending.get(agentSessionId)?.size ?? 0;
-  for (const [child, root] of list.roots) {
-    if (root === agentSessionId) count += list.pending.get(child)?.size ?? 0;
+/** How many questions of each root session and its sub-agents wait for an answer. */
+export function pendingCounts(list: SessionList): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const [agentSessionId, keys] of list.pending) {
+    const root = list.roots.get(agentSessionId) ?? agentSessionId;
+    counts.set(root, (counts.get(root) ?? 0) + keys.size);
   }
-  return count;
-}
-
-export function rootOf(list: SessionList, agentSessionId: string): string {
-  return list.roots.get(agentSessionId) ?? agentSessionId;
+  return counts;
 }
 
 /** Whether a change takes a session out of the pinned ones: where it goes only the server knows. */

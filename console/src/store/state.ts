@@ -12,6 +12,8 @@ import type {
   ReplyFrame,
   Session,
   SessionCreateParams,
+  SessionPinParams,
+  SessionRenameParams,
   SessionSendParams,
   Target,
   Turn,
@@ -29,6 +31,7 @@ export const LIMITS = {
   removedKept: 1000,
   problemsKept: 4,
   draftsKept: 50,
+  commandsKept: 50,
   excerptsAsked: 200,
   page: 50,
 } as const;
@@ -45,7 +48,7 @@ export type LossReason = "unreachable" | "shutdown" | "too_slow" | "closed";
 export type Connection =
   | { readonly phase: "no_token" }
   | { readonly phase: "refused" }
-  | { readonly phase: "connecting"; readonly attempt: number; readonly why: LossReason | null }
+  | { readonly phase: "connecting"; readonly attempt: number; readonly why: LossReason | null; readonly isAdmitted: boolean }
   | { readonly phase: "open"; readonly attempt: 0 }
   | { readonly phase: "waiting"; readonly attempt: number; readonly why: LossReason };
 
@@ -103,12 +106,14 @@ export interface Problem {
   readonly next: string;
 }
 
-export type CommandMethod = "session/create" | "session/send" | "turn/cancel" | "interaction/respond";
+export type CommandMethod = Command["method"];
 
 /** A command without an answer yet. It is sent again after a lost connection: each of them may be repeated. */
 export type Command =
   | { readonly id: number; readonly method: "session/create"; readonly params: SessionCreateParams }
   | { readonly id: number; readonly method: "session/send"; readonly params: SessionSendParams }
+  | { readonly id: number; readonly method: "session/rename"; readonly params: SessionRenameParams }
+  | { readonly id: number; readonly method: "session/pin"; readonly params: SessionPinParams }
   | { readonly id: number; readonly method: "turn/cancel"; readonly params: TurnCancelParams }
   | { readonly id: number; readonly method: "interaction/respond"; readonly params: InteractionRespondParams };
 
@@ -179,6 +184,8 @@ export type ConsoleEvent =
   | { readonly type: "stop_wanted" }
   | { readonly type: "answer_given"; readonly interaction: Interaction; readonly answer: InteractionRespondParams["answer"] }
   | { readonly type: "session_wanted"; readonly session: NewSession }
+  | { readonly type: "title_given"; readonly title: string }
+  | { readonly type: "pin_wanted"; readonly pinned: boolean }
   | { readonly type: "creating_toggled"; readonly shown: boolean }
   | { readonly type: "health_wanted" }
   | { readonly type: "problem_dismissed"; readonly id: number };

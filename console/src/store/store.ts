@@ -24,8 +24,11 @@ export function update(state: State, event: ConsoleEvent): Step {
       return connecting(state, 1, null);
     case "retry_due":
       return state.connection.phase === "waiting" ? connecting(state, state.connection.attempt, state.connection.why) : still(state);
-    case "socket_opened":
-      return requested(state, { kind: "initialize" }, "initialize", { protocolVersion: 1, clientInfo: { name: "console" } });
+    case "socket_opened": {
+      const { connection } = state;
+      const admitted = connection.phase === "connecting" ? { ...state, connection: { ...connection, isAdmitted: true } } : state;
+      return requested(admitted, { kind: "initialize" }, "initialize", { protocolVersion: 1, clientInfo: { name: "console" } });
+    }
     case "socket_closed":
       return connectionLost(state, event.code, event.reachable);
     case "frame":
@@ -70,6 +73,8 @@ function chosen(state: State, event: PersonEvent): Step {
       return commanded(state, "interaction/respond", { workspaceId, agentSessionId, turnId, requestId, answer: event.answer });
     }
     case "session_wanted": {
+      // A second click before the first was answered asks for nothing more.
+      if (state.commands.some((command) => command.method === "session/create")) return still(state);
       const { agentTargetId, clientSubmitId, cwd, title, prompt, settings } = event.session;
       return commanded(state, "session/create", {
         workspaceId: state.workspaceId,
@@ -81,6 +86,10 @@ function chosen(state: State, event: PersonEvent): Step {
         ...(prompt.trim() && { initialContent: [{ type: "text", text: prompt }] }),
       });
     }
+    case "title_given":
+      return ofOpen(state, (key) => commanded(state, "session/rename", { ...key, title: event.title.trim() }));
+    case "pin_wanted":
+      return ofOpen(state, (key) => commanded(state, "session/pin", { ...key, pinned: event.pinned }));
     case "creating_toggled":
       return still({ ...state, creating: event.shown });
     case "health_wanted":
@@ -97,7 +106,7 @@ function framed(state: State, frame: Extract<ConsoleEvent, { type: "frame" }>["f
 }
 
 function connecting(state: State, attempt: number, why: LossReason | null): Step {
-  return { state: { ...state, connection: { phase: "connecting", attempt, why } }, effects: [{ type: "connect" }] };
+  return { state: { ...state, connection: { phase: "connecting", attempt, why, isAdmitted: false } }, effects: [{ type: "connect" }] };
 }
 
 function sessionChosen(state: State, agentSessionId: string | null): Step {
@@ -124,6 +133,10 @@ function promptGiven(state: State, text: string, clientSubmitId: string): Step {
     clientSubmitId,
     content: [{ type: "text", text }],
   });
+}
+
+function ofOpen(state: State, command: (key: { workspaceId: string; agentSessionId: string }) => Step): Step {
+  return state.open ? command({ workspaceId: state.workspaceId, agentSessionId: state.open.agentSessionId }) : still(state);
 }
 
 function withDraft(state: State, text: string): State {

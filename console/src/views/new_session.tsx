@@ -1,7 +1,7 @@
 // The dialog that starts a session on a chosen agent.
 
 import { Component, createRef, type JSX } from "preact";
-import type { Target, TargetSetting } from "../../../contract/greenroom";
+import type { Target, TargetSetting, TargetSettingValue } from "../../../contract/greenroom";
 import { Icon } from "../icons";
 import { submitId, type ViewProps } from "./context";
 
@@ -10,8 +10,6 @@ const DEFAULT = "";
 export class NewSession extends Component<ViewProps, { readonly targetId: string | null }> {
   override state: { readonly targetId: string | null } = { targetId: null };
   private readonly dialog = createRef<HTMLDialogElement>();
-  /** One key for one dialog: a second click on the button has no second effect. */
-  private readonly clientSubmitId = submitId();
 
   override componentDidMount(): void {
     this.dialog.current?.showModal();
@@ -29,8 +27,7 @@ export class NewSession extends Component<ViewProps, { readonly targetId: string
       type: "session_wanted",
       session: {
         agentTargetId: target.agentTargetId,
-        // A refused create leaves nothing: the next try, maybe with other words, is another one.
-        clientSubmitId: `${this.clientSubmitId}-${this.props.state.nextId}`,
+        clientSubmitId: submitId(),
         cwd: text("cwd"),
         title: text("title"),
         prompt: text("prompt"),
@@ -80,16 +77,17 @@ export class NewSession extends Component<ViewProps, { readonly targetId: string
 
 function Setting({ setting }: { setting: TargetSetting }): JSX.Element {
   const id = `setting-${setting.key}`;
+  const values = valuesOf(setting);
   const chosen = setting.default === null ? "the agent's choice" : labelOf(setting);
   return (
     <>
       <label for={id}>{wordsOf(setting.key)}</label>
-      {setting.values === null ? (
+      {values === null ? (
         <input id={id} name={id} spellcheck={false} placeholder={chosen} />
       ) : (
         <select id={id} name={id}>
           <option value={DEFAULT}>Default: {chosen}</option>
-          {setting.values.map((value, index) => (
+          {values.map((value, index) => (
             <option key={index} value={String(index)}>{value.label}{value.effect === "unrestricted" && " (acts without asking)"}</option>
           ))}
         </select>
@@ -100,7 +98,9 @@ function Setting({ setting }: { setting: TargetSetting }): JSX.Element {
 
 function chosenSettings(target: Target, form: FormData): Record<string, string | boolean> {
   const chosen: Record<string, string | boolean> = {};
-  for (const { key, values } of target.settings) {
+  for (const setting of target.settings) {
+    const { key } = setting;
+    const values = valuesOf(setting);
     const given = String(form.get(`setting-${key}`) ?? DEFAULT);
     if (given === DEFAULT) continue;
     const value = values === null ? given : values[Number(given)]?.value;
@@ -119,7 +119,16 @@ function whyNot(target: Target): string {
 }
 
 function labelOf(setting: TargetSetting): string {
-  return setting.values?.find((value) => value.value === setting.default)?.label ?? String(setting.default);
+  return valuesOf(setting)?.find((value) => value.value === setting.default)?.label ?? String(setting.default);
+}
+
+/** The values to choose from; null where any text may be given. */
+function valuesOf(setting: TargetSetting): readonly TargetSettingValue[] | null {
+  if (setting.values !== null || typeof setting.default !== "boolean") return setting.values;
+  return [
+    { value: true, label: "yes", effect: null },
+    { value: false, label: "no", effect: null },
+  ];
 }
 
 function wordsOf(key: string): string {

@@ -135,13 +135,18 @@ export function Change({ change }: { change: FileChange }): JSX.Element {
       <figcaption><span class="path">{change.path}</span> <span class="faint">{verb}</span></figcaption>
       {change.diff && (
         <pre tabIndex={0}>
-          {clipped(change.diff).text.split("\n").map((line, index) => (
-            <span key={index} class={line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : line.startsWith("@@") ? "place" : ""}>{line + "\n"}</span>
+          {clipped(change.diff.trimEnd()).text.split("\n").map((line, index) => (
+            <span key={index} class={lineKind(line)}>{line + "\n"}</span>
           ))}
         </pre>
       )}
     </figure>
   );
+}
+
+function lineKind(line: string): string {
+  if (/^(@@|\+\+\+ |--- )/.test(line)) return "place";
+  return line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "";
 }
 
 export function Plan({ entries }: { entries: readonly PlanEntry[] }): JSX.Element {

@@ -1,18 +1,34 @@
 // The list of sessions, and how the daemon is.
 
-import type { JSX } from "preact";
+import { Component, type JSX } from "preact";
 import { ago, bytes, folder, moment, plural } from "../format";
 import { Icon } from "../icons";
 import type { HealthReadReply } from "../../../contract/greenroom";
-import { pendingCount } from "../store/session_list";
-import type { ListedSession, State } from "../store/state";
+import { pendingCounts } from "../store/session_list";
+import type { ListedSession } from "../store/state";
 import { canControl } from "./app";
 import { addressOf, type ViewProps } from "./context";
 
 const NEAR_END_PIXELS = 300;
+const MINUTE_MS = 60_000;
 
 export function Sidebar({ state, dispatch }: ViewProps): JSX.Element {
   const { list } = state;
+  const counts = pendingCounts(list);
+  const names = new Map(state.targets.map((target) => [target.agentTargetId, target.name]));
+  const entry = (item: ListedSession): JSX.Element => {
+    const { agentSessionId, agentTargetId } = item.session;
+    return (
+      <Entry
+        key={agentSessionId}
+        item={item}
+        pending={counts.get(agentSessionId) ?? 0}
+        target={names.get(agentTargetId) ?? agentTargetId}
+        isOpen={state.open?.agentSessionId === agentSessionId}
+        minute={Math.floor(Date.now() / MINUTE_MS)}
+      />
+    );
+  };
   const pinned = list.items.filter((item) => item.session.pinned);
   const others = list.items.filter((item) => !item.session.pinned);
   const more = (event: Event): void => {
@@ -37,8 +53,8 @@ export function Sidebar({ state, dispatch }: ViewProps): JSX.Element {
       <div class="sessions" onScroll={more}>
         {list.phase === "loading" && <Skeleton />}
         {list.phase === "ready" && list.items.length === 0 && <p class="faint empty">No sessions yet.</p>}
-        {pinned.length > 0 && <Group title="Pinned" items={pinned} state={state} />}
-        {others.length > 0 && <Group title={pinned.length > 0 ? "Recent" : null} items={others} state={state} />}
+        {pinned.length > 0 && <Group title="Pinned">{pinned.map(entry)}</Group>}
+        {others.length > 0 && <Group title={pinned.length > 0 ? "Recent" : null}>{others.map(entry)}</Group>}
         {list.cursor !== null && (
           <button type="button" class="quiet wide" disabled={list.loadingMore} onClick={() => dispatch({ type: "more_sessions_wanted" })}>
             {list.loadingMore ? "Loading …" : "Show more"}
@@ -50,26 +66,44 @@ export function Sidebar({ state, dispatch }: ViewProps): JSX.Element {
   );
 }
 
-function Group({ title, items, state }: { title: string | null; items: readonly ListedSession[]; state: State }): JSX.Element {
+function Group({ title, children }: { title: string | null; children: readonly JSX.Element[] }): JSX.Element {
   return (
     <section>
       {title && <h2>{title}</h2>}
-      <ul>{items.map((item) => <Entry key={item.session.agentSessionId} item={item} state={state} />)}</ul>
+      <ul>{children}</ul>
     </section>
   );
 }
 
-function Entry({ item, state }: { item: ListedSession; state: State }): JSX.Element {
+interface EntryProps {
+  readonly item: ListedSession;
+  readonly pending: number;
+  readonly target: string;
+  readonly isOpen: boolean;
+  /** Of the clock: what was "now" becomes "1 min". */
+  readonly minute: number;
+}
+
+/** Drawn again only when it changes: a long list costs nothing while the open session streams. */
+class Entry extends Component<EntryProps> {
+  override shouldComponentUpdate(next: EntryProps): boolean {
+    const { item, pending, target, isOpen, minute } = this.props;
+    return next.item !== item || next.pending !== pending || next.target !== target || next.isOpen !== isOpen || next.minute !== minute;
+  }
+
+  override render(props: EntryProps): JSX.Element {
+    return entryOf(props);
+  }
+}
+
+function entryOf({ item, pending, target, isOpen }: EntryProps): JSX.Element {
   const { session } = item;
-  const pending = pendingCount(state.list, session.agentSessionId);
-  const isOpen = state.open?.agentSessionId === session.agentSessionId;
-  const target = state.targets.find((one) => one.agentTargetId === session.agentTargetId)?.name ?? session.agentTargetId;
   // A folder made for this session alone says nothing a person wants to know.
   const hasOwnFolder = folder(session.cwd) === session.agentSessionId;
   const works = item.phase !== null && item.phase !== "settled" && pending === 0;
   return (
     <li>
-      <a class="entry" href={addressOf(state.workspaceId, session.agentSessionId)} aria-current={isOpen ? "page" : undefined}>
+      <a class="entry" href={addressOf(session.workspaceId, session.agentSessionId)} aria-current={isOpen ? "page" : undefined}>
         <span class="line">
           <span class={session.title ? "title" : "title untitled"} dir="auto">{titleOf(session.title, item.excerpt)}</span>
           {pending > 0 && <span class="badge" title={`${plural(pending, "question")} to answer`}>{pending}<span class="unseen"> to answer</span></span>}
@@ -114,7 +148,7 @@ function Health({ state, dispatch }: ViewProps): JSX.Element {
           <dl>
             <dt>Working</dt><dd>{plural(health.live.turns, "turn")}</dd>
             <dt>Live</dt><dd>{plural(health.live.sessions, "session")} on {plural(health.live.connections, "connection")}</dd>
-            <dt>Database</dt><dd>{bytes(health.store.bytes)}, {bytes(health.store.freeBytes)} free</dd>
+            <dt>Database</dt><dd>{bytes(health.store.bytes + health.store.walBytes)}, {bytes(health.store.freeBytes)} free</dd>
           </dl>
         )}
         <dl>

@@ -22,8 +22,16 @@ export class Transcript extends Component<TranscriptProps, { readonly away: bool
   private readonly area = createRef<HTMLDivElement>();
   private follows = true;
 
+  /** The field below grows and shrinks, and so does this one. */
+  private readonly resized = new ResizeObserver(() => this.follows && this.toEnd());
+
   override componentDidMount(): void {
     this.toEnd();
+    if (this.area.current) this.resized.observe(this.area.current);
+  }
+
+  override componentWillUnmount(): void {
+    this.resized.disconnect();
   }
 
   override getSnapshotBeforeUpdate(): number {

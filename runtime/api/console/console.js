@@ -278,6 +278,7 @@ var LIMITS = {
   removedKept: 1e3,
   problemsKept: 4,
   draftsKept: 50,
+  commandsKept: 50,
   excerptsAsked: 200,
   page: 50
 };
@@ -344,6 +345,9 @@ function requested(state, read, method, params) {
   return { state: { ...state, nextId: id + 1, reads }, effects: [{ type: "request", id, method, params }] };
 }
 function commanded(state, method, params) {
+  const key = JSON.stringify([method, params]);
+  const isRepeated = state.commands.some((one) => JSON.stringify([one.method, one.params]) === key);
+  if (isRepeated || state.commands.length >= LIMITS.commandsKept) return still(state);
   const id = state.nextId;
   const command = { id, method, params };
   const next = { ...state, nextId: id + 1, commands: [...state.commands, command] };
@@ -417,12 +421,13 @@ function withRoot(list, session) {
   if (!root2 || root2 === session.agentSessionId) return list;
   return { ...list, roots: withEntry(list.roots, session.agentSessionId, root2, LIMITS.pendingKept) };
 }
-function pendingCount(list, agentSessionId) {
-  let count2 = list.pending.get(agentSessionId)?.size ?? 0;
-  for (const [child, root2] of list.roots) {
-    if (root2 === agentSessionId) count2 += list.pending.get(child)?.size ?? 0;
+function pendingCounts(list) {
+  const counts = /* @__PURE__ */ new Map();
+  for (const [agentSessionId, keys] of list.pending) {
+    const root2 = list.roots.get(agentSessionId) ?? agentSessionId;
+    counts.set(root2, (counts.get(root2) ?? 0) + keys.size);
   }
-  return count2;
+  return counts;
 }
 function unpins(list, change) {
   if (change.type !== "session" || change.row.pinned) return false;
@@ -769,7 +774,7 @@ function connectionLost(state, code, reachable) {
     open: open && { ...open, subscriptionId: null, loadingOlder: false }
   };
   if (connection.phase === "refused" || connection.phase === "no_token") return still(lost);
-  if (connection.phase === "connecting" && reachable || connection.phase === "open" && code === REVOKED) {
+  if (connection.phase === "connecting" && !connection.isAdmitted && reachable || connection.phase === "open" && code === REVOKED) {
     const refused2 = { ...lost, connection: { phase: "refused" } };
     return { state: refused2, effects: [{ type: "forget_token" }] };
   }
@@ -802,6 +807,10 @@ function subscribed(state, reply, resumed) {
   const again = open && !(whole && open.phase === "ready");
   const read = again ? then(followed, (next) => readSession(next, open.agentSessionId)) : followed;
   return then(read, (next) => sendAgain(next, commands));
+}
+function greetingRefused(state) {
+  if (state.connection.phase !== "connecting") return still(state);
+  return { state, effects: [{ type: "disconnect" }] };
 }
 function inAnotherStore(state) {
   const open = state.open && opening(state.open.agentSessionId);
@@ -975,13 +984,15 @@ function sentenceOf(code) {
 function refused(state, id, error) {
   const command = state.commands.find((one) => one.id === id);
   if (command) {
-    const next = { ...state, commands: state.commands.filter((one) => one !== command) };
-    return still(withProblem(notDone(next, command, error), refusal(error)));
+    const next2 = { ...state, commands: state.commands.filter((one) => one !== command) };
+    return still(withProblem(notDone(next2, command, error), refusal(error)));
   }
   const read = state.reads.get(id);
   const reads = new Map(state.reads);
   reads.delete(id);
-  return still(read ? notRead({ ...state, reads }, read, error) : withProblem(state, refusal(error)));
+  if (!read) return still(withProblem(state, refusal(error)));
+  const next = notRead({ ...state, reads }, read, error);
+  return read.kind === "initialize" ? greetingRefused(next) : still(next);
 }
 function notDone(state, command, error) {
   const { open } = state;
@@ -1039,6 +1050,9 @@ function done(state, command, result) {
   switch (command.method) {
     case "session/create":
       return created(state, result);
+    case "session/rename":
+    case "session/pin":
+      return still(state);
     case "session/send":
     case "turn/cancel": {
       const { turn, commitSeq } = result;
@@ -1146,8 +1160,11 @@ function update(state, event) {
       return connecting(state, 1, null);
     case "retry_due":
       return state.connection.phase === "waiting" ? connecting(state, state.connection.attempt, state.connection.why) : still(state);
-    case "socket_opened":
-      return requested(state, { kind: "initialize" }, "initialize", { protocolVersion: 1, clientInfo: { name: "console" } });
+    case "socket_opened": {
+      const { connection } = state;
+      const admitted = connection.phase === "connecting" ? { ...state, connection: { ...connection, isAdmitted: true } } : state;
+      return requested(admitted, { kind: "initialize" }, "initialize", { protocolVersion: 1, clientInfo: { name: "console" } });
+    }
     case "socket_closed":
       return connectionLost(state, event.code, event.reachable);
     case "frame":
@@ -1186,6 +1203,7 @@ function chosen(state, event) {
       return commanded(state, "interaction/respond", { workspaceId, agentSessionId, turnId, requestId, answer: event.answer });
     }
     case "session_wanted": {
+      if (state.commands.some((command) => command.method === "session/create")) return still(state);
       const { agentTargetId, clientSubmitId, cwd, title, prompt, settings } = event.session;
       return commanded(state, "session/create", {
         workspaceId: state.workspaceId,
@@ -1197,6 +1215,10 @@ function chosen(state, event) {
         ...prompt.trim() && { initialContent: [{ type: "text", text: prompt }] }
       });
     }
+    case "title_given":
+      return ofOpen(state, (key) => commanded(state, "session/rename", { ...key, title: event.title.trim() }));
+    case "pin_wanted":
+      return ofOpen(state, (key) => commanded(state, "session/pin", { ...key, pinned: event.pinned }));
     case "creating_toggled":
       return still({ ...state, creating: event.shown });
     case "health_wanted":
@@ -1211,7 +1233,7 @@ function framed(state, frame) {
   return refused(state, Number(frame.id), frame.error.data);
 }
 function connecting(state, attempt, why) {
-  return { state: { ...state, connection: { phase: "connecting", attempt, why } }, effects: [{ type: "connect" }] };
+  return { state: { ...state, connection: { phase: "connecting", attempt, why, isAdmitted: false } }, effects: [{ type: "connect" }] };
 }
 function sessionChosen(state, agentSessionId) {
   if (agentSessionId === (state.open?.agentSessionId ?? null) && state.open?.phase !== "failed") return still(state);
@@ -1236,6 +1258,9 @@ function promptGiven(state, text, clientSubmitId) {
     clientSubmitId,
     content: [{ type: "text", text }]
   });
+}
+function ofOpen(state, command) {
+  return state.open ? command({ workspaceId: state.workspaceId, agentSessionId: state.open.agentSessionId }) : still(state);
 }
 function withDraft(state, text) {
   if (!state.open) return state;
@@ -1278,6 +1303,9 @@ var Driver = class {
     if (address.token) this.rememberToken(address.token);
     this.state = initialState(address.workspaceId);
     if (address.token) this.showAddress(null, true);
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) this.dispatch({ type: "retry_due" });
+    });
     window.addEventListener("hashchange", () => this.addressChanged());
     this.dispatch({ type: "started", hasToken: this.token() !== null, agentSessionId: address.agentSessionId });
   }
@@ -1411,8 +1439,6 @@ var DEFAULT = "";
 var NewSession = class extends x {
   state = { targetId: null };
   dialog = M();
-  /** One key for one dialog: a second click on the button has no second effect. */
-  clientSubmitId = submitId();
   componentDidMount() {
     this.dialog.current?.showModal();
   }
@@ -1427,8 +1453,7 @@ var NewSession = class extends x {
       type: "session_wanted",
       session: {
         agentTargetId: target.agentTargetId,
-        // A refused create leaves nothing: the next try, maybe with other words, is another one.
-        clientSubmitId: `${this.clientSubmitId}-${this.props.state.nextId}`,
+        clientSubmitId: submitId(),
         cwd: text("cwd"),
         title: text("title"),
         prompt: text("prompt"),
@@ -1473,15 +1498,16 @@ var NewSession = class extends x {
 };
 function Setting({ setting }) {
   const id = `setting-${setting.key}`;
+  const values = valuesOf(setting);
   const chosen2 = setting.default === null ? "the agent's choice" : labelOf(setting);
   return /* @__PURE__ */ a2($, { children: [
     /* @__PURE__ */ a2("label", { for: id, children: wordsOf(setting.key) }),
-    setting.values === null ? /* @__PURE__ */ a2("input", { id, name: id, spellcheck: false, placeholder: chosen2 }) : /* @__PURE__ */ a2("select", { id, name: id, children: [
+    values === null ? /* @__PURE__ */ a2("input", { id, name: id, spellcheck: false, placeholder: chosen2 }) : /* @__PURE__ */ a2("select", { id, name: id, children: [
       /* @__PURE__ */ a2("option", { value: DEFAULT, children: [
         "Default: ",
         chosen2
       ] }),
-      setting.values.map((value, index) => /* @__PURE__ */ a2("option", { value: String(index), children: [
+      values.map((value, index) => /* @__PURE__ */ a2("option", { value: String(index), children: [
         value.label,
         value.effect === "unrestricted" && " (acts without asking)"
       ] }, index))
@@ -1490,7 +1516,9 @@ function Setting({ setting }) {
 }
 function chosenSettings(target, form) {
   const chosen2 = {};
-  for (const { key, values } of target.settings) {
+  for (const setting of target.settings) {
+    const { key } = setting;
+    const values = valuesOf(setting);
     const given = String(form.get(`setting-${key}`) ?? DEFAULT);
     if (given === DEFAULT) continue;
     const value = values === null ? given : values[Number(given)]?.value;
@@ -1506,7 +1534,14 @@ function whyNot(target) {
   return target.program.found ? "" : " (not installed)";
 }
 function labelOf(setting) {
-  return setting.values?.find((value) => value.value === setting.default)?.label ?? String(setting.default);
+  return valuesOf(setting)?.find((value) => value.value === setting.default)?.label ?? String(setting.default);
+}
+function valuesOf(setting) {
+  if (setting.values !== null || typeof setting.default !== "boolean") return setting.values;
+  return [
+    { value: true, label: "yes", effect: null },
+    { value: false, label: "no", effect: null }
+  ];
 }
 function wordsOf(key) {
   const words = key.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
@@ -3363,8 +3398,12 @@ function Change({ change }) {
       " ",
       /* @__PURE__ */ a2("span", { class: "faint", children: verb })
     ] }),
-    change.diff && /* @__PURE__ */ a2("pre", { tabIndex: 0, children: clipped(change.diff).text.split("\n").map((line, index) => /* @__PURE__ */ a2("span", { class: line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : line.startsWith("@@") ? "place" : "", children: line + "\n" }, index)) })
+    change.diff && /* @__PURE__ */ a2("pre", { tabIndex: 0, children: clipped(change.diff.trimEnd()).text.split("\n").map((line, index) => /* @__PURE__ */ a2("span", { class: lineKind(line), children: line + "\n" }, index)) })
   ] });
+}
+function lineKind(line) {
+  if (/^(@@|\+\+\+ |--- )/.test(line)) return "place";
+  return line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "";
 }
 function Plan({ entries }) {
   const words = { pending: "to do", in_progress: "in progress", completed: "done" };
@@ -3532,8 +3571,25 @@ function fieldOf(event, name) {
 
 // src/views/sidebar.tsx
 var NEAR_END_PIXELS = 300;
+var MINUTE_MS = 6e4;
 function Sidebar({ state, dispatch }) {
   const { list } = state;
+  const counts = pendingCounts(list);
+  const names = new Map(state.targets.map((target) => [target.agentTargetId, target.name]));
+  const entry = (item) => {
+    const { agentSessionId, agentTargetId } = item.session;
+    return /* @__PURE__ */ a2(
+      Entry,
+      {
+        item,
+        pending: counts.get(agentSessionId) ?? 0,
+        target: names.get(agentTargetId) ?? agentTargetId,
+        isOpen: state.open?.agentSessionId === agentSessionId,
+        minute: Math.floor(Date.now() / MINUTE_MS)
+      },
+      agentSessionId
+    );
+  };
   const pinned = list.items.filter((item) => item.session.pinned);
   const others = list.items.filter((item) => !item.session.pinned);
   const more = (event) => {
@@ -3559,27 +3615,33 @@ function Sidebar({ state, dispatch }) {
     /* @__PURE__ */ a2("div", { class: "sessions", onScroll: more, children: [
       list.phase === "loading" && /* @__PURE__ */ a2(Skeleton, {}),
       list.phase === "ready" && list.items.length === 0 && /* @__PURE__ */ a2("p", { class: "faint empty", children: "No sessions yet." }),
-      pinned.length > 0 && /* @__PURE__ */ a2(Group, { title: "Pinned", items: pinned, state }),
-      others.length > 0 && /* @__PURE__ */ a2(Group, { title: pinned.length > 0 ? "Recent" : null, items: others, state }),
+      pinned.length > 0 && /* @__PURE__ */ a2(Group, { title: "Pinned", children: pinned.map(entry) }),
+      others.length > 0 && /* @__PURE__ */ a2(Group, { title: pinned.length > 0 ? "Recent" : null, children: others.map(entry) }),
       list.cursor !== null && /* @__PURE__ */ a2("button", { type: "button", class: "quiet wide", disabled: list.loadingMore, onClick: () => dispatch({ type: "more_sessions_wanted" }), children: list.loadingMore ? "Loading …" : "Show more" })
     ] }),
     /* @__PURE__ */ a2(Health, { state, dispatch })
   ] });
 }
-function Group({ title, items, state }) {
+function Group({ title, children }) {
   return /* @__PURE__ */ a2("section", { children: [
     title && /* @__PURE__ */ a2("h2", { children: title }),
-    /* @__PURE__ */ a2("ul", { children: items.map((item) => /* @__PURE__ */ a2(Entry, { item, state }, item.session.agentSessionId)) })
+    /* @__PURE__ */ a2("ul", { children })
   ] });
 }
-function Entry({ item, state }) {
+var Entry = class extends x {
+  shouldComponentUpdate(next) {
+    const { item, pending, target, isOpen, minute } = this.props;
+    return next.item !== item || next.pending !== pending || next.target !== target || next.isOpen !== isOpen || next.minute !== minute;
+  }
+  render(props) {
+    return entryOf(props);
+  }
+};
+function entryOf({ item, pending, target, isOpen }) {
   const { session } = item;
-  const pending = pendingCount(state.list, session.agentSessionId);
-  const isOpen = state.open?.agentSessionId === session.agentSessionId;
-  const target = state.targets.find((one) => one.agentTargetId === session.agentTargetId)?.name ?? session.agentTargetId;
   const hasOwnFolder = folder(session.cwd) === session.agentSessionId;
   const works = item.phase !== null && item.phase !== "settled" && pending === 0;
-  return /* @__PURE__ */ a2("li", { children: /* @__PURE__ */ a2("a", { class: "entry", href: addressOf(state.workspaceId, session.agentSessionId), "aria-current": isOpen ? "page" : void 0, children: [
+  return /* @__PURE__ */ a2("li", { children: /* @__PURE__ */ a2("a", { class: "entry", href: addressOf(session.workspaceId, session.agentSessionId), "aria-current": isOpen ? "page" : void 0, children: [
     /* @__PURE__ */ a2("span", { class: "line", children: [
       /* @__PURE__ */ a2("span", { class: session.title ? "title" : "title untitled", dir: "auto", children: titleOf(session.title, item.excerpt) }),
       pending > 0 && /* @__PURE__ */ a2("span", { class: "badge", title: `${plural(pending, "question")} to answer`, children: [
@@ -3633,7 +3695,7 @@ function Health({ state, dispatch }) {
         ] }),
         /* @__PURE__ */ a2("dt", { children: "Database" }),
         /* @__PURE__ */ a2("dd", { children: [
-          bytes(health.store.bytes),
+          bytes(health.store.bytes + health.store.walBytes),
           ", ",
           bytes(health.store.freeBytes),
           " free"
@@ -3661,8 +3723,14 @@ var Transcript = class extends x {
   state = { away: false };
   area = M();
   follows = true;
+  /** The field below grows and shrinks, and so does this one. */
+  resized = new ResizeObserver(() => this.follows && this.toEnd());
   componentDidMount() {
     this.toEnd();
+    if (this.area.current) this.resized.observe(this.area.current);
+  }
+  componentWillUnmount() {
+    this.resized.disconnect();
   }
   getSnapshotBeforeUpdate() {
     const area = this.area.current;
@@ -3775,7 +3843,7 @@ function interactionsByCall(open) {
 function SessionView({ state, dispatch, open }) {
   const pending = pendingInteractions(open);
   return /* @__PURE__ */ a2("section", { class: "session", "aria-label": "Session", children: [
-    /* @__PURE__ */ a2(Head, { state, dispatch, open }),
+    /* @__PURE__ */ a2(Head, { state, dispatch, open }, open.agentSessionId),
     open.phase === "failed" ? /* @__PURE__ */ a2(Unreadable, { state, dispatch, open }) : open.phase === "deleted" ? /* @__PURE__ */ a2("div", { class: "welcome", children: [
       /* @__PURE__ */ a2("h1", { children: "This session was deleted" }),
       /* @__PURE__ */ a2("p", { children: "Somebody removed it. Choose another one from the list." }),
@@ -3789,28 +3857,60 @@ function SessionView({ state, dispatch, open }) {
     ] })
   ] });
 }
-function Head({ state, open }) {
-  const session = open.session?.row ?? null;
-  const excerpt = state.list.items.find((item) => item.session.agentSessionId === open.agentSessionId)?.excerpt ?? null;
-  const target = state.targets.find((one) => one.agentTargetId === session?.agentTargetId)?.name ?? session?.agentTargetId;
-  const used = session?.usage;
-  const share = used?.contextTokens && used.contextWindow ? Math.round(100 * used.contextTokens / used.contextWindow) : null;
-  return /* @__PURE__ */ a2("header", { class: "head", children: [
-    /* @__PURE__ */ a2("a", { class: "back", href: addressOf(state.workspaceId, null), "aria-label": "Back to the list", children: /* @__PURE__ */ a2(Icon, { name: "back" }) }),
-    /* @__PURE__ */ a2("div", { class: "names", children: [
-      /* @__PURE__ */ a2("h1", { dir: "auto", children: session ? titleOf(session.title, excerpt) : open.phase === "loading" ? "Loading …" : "Session" }),
-      session && /* @__PURE__ */ a2("p", { class: "faint", children: [
-        /* @__PURE__ */ a2("span", { children: target }),
-        /* @__PURE__ */ a2("span", { class: "cwd", title: session.cwd, children: session.cwd }),
-        share !== null && /* @__PURE__ */ a2("span", { title: `${count(used?.contextTokens ?? 0)} of ${count(used?.contextWindow ?? 0)} tokens`, children: [
-          share,
-          "% of context"
-        ] }),
-        used?.costUsd != null && /* @__PURE__ */ a2("span", { children: [
-          "$",
-          used.costUsd.toFixed(2)
-        ] })
-      ] })
+var Head = class extends x {
+  state = { isRenaming: false };
+  field = M();
+  componentDidUpdate(_3, before) {
+    if (this.state.isRenaming && !before.isRenaming) this.field.current?.select();
+  }
+  rename = (event) => {
+    event.preventDefault();
+    this.props.dispatch({ type: "title_given", title: this.field.current?.value ?? "" });
+    this.setState({ isRenaming: false });
+  };
+  render({ state, dispatch, open }, { isRenaming }) {
+    const session = open.session?.row ?? null;
+    const excerpt = state.list.items.find((item) => item.session.agentSessionId === open.agentSessionId)?.excerpt ?? null;
+    const can = (method) => session !== null && session.parent === null && canControl(state) && state.server?.capabilities.methods.includes(method) === true;
+    return /* @__PURE__ */ a2("header", { class: "head", children: [
+      /* @__PURE__ */ a2("a", { class: "back", href: addressOf(state.workspaceId, null), "aria-label": "Back to the list", children: /* @__PURE__ */ a2(Icon, { name: "back" }) }),
+      /* @__PURE__ */ a2("div", { class: "names", children: [
+        isRenaming ? /* @__PURE__ */ a2("form", { class: "field-row", onSubmit: this.rename, onKeyDown: (event) => event.key === "Escape" && this.setState({ isRenaming: false }), children: [
+          /* @__PURE__ */ a2("input", { ref: this.field, "aria-label": "Title", defaultValue: session?.title ?? "", maxLength: 500, dir: "auto" }),
+          /* @__PURE__ */ a2("button", { type: "submit", children: "Rename" })
+        ] }) : /* @__PURE__ */ a2("h1", { dir: "auto", children: session ? titleOf(session.title, excerpt) : open.phase === "loading" ? "Loading …" : "Session" }),
+        session && !isRenaming && /* @__PURE__ */ a2(About, { session, state })
+      ] }),
+      can("session/rename") && !isRenaming && /* @__PURE__ */ a2("button", { type: "button", class: "quiet round", "aria-label": "Rename", title: "Rename", onClick: () => this.setState({ isRenaming: true }), children: /* @__PURE__ */ a2(Icon, { name: "pencil" }) }),
+      can("session/pin") && /* @__PURE__ */ a2(
+        "button",
+        {
+          type: "button",
+          class: session?.pinned ? "quiet round pinned" : "quiet round",
+          "aria-pressed": session?.pinned === true,
+          "aria-label": "Pinned",
+          title: session?.pinned ? "Unpin" : "Pin to the top of the list",
+          onClick: () => dispatch({ type: "pin_wanted", pinned: session?.pinned !== true }),
+          children: /* @__PURE__ */ a2(Icon, { name: "pin" })
+        }
+      )
+    ] });
+  }
+};
+function About({ session, state }) {
+  const target = state.targets.find((one) => one.agentTargetId === session.agentTargetId)?.name ?? session.agentTargetId;
+  const { usage } = session;
+  const share = usage?.contextTokens && usage.contextWindow ? Math.round(100 * usage.contextTokens / usage.contextWindow) : null;
+  return /* @__PURE__ */ a2("p", { class: "faint", children: [
+    /* @__PURE__ */ a2("span", { children: target }),
+    /* @__PURE__ */ a2("span", { class: "cwd", title: session.cwd, children: session.cwd }),
+    share !== null && /* @__PURE__ */ a2("span", { title: `${count(usage?.contextTokens ?? 0)} of ${count(usage?.contextWindow ?? 0)} tokens`, children: [
+      share,
+      "% of context"
+    ] }),
+    usage?.costUsd != null && /* @__PURE__ */ a2("span", { children: [
+      "$",
+      usage.costUsd.toFixed(2)
     ] })
   ] });
 }
@@ -3935,7 +4035,8 @@ var driver = new Driver((state) => {
 });
 setInterval(() => driver.drawSoon(), CLOCK_MS);
 function pageTitle(state) {
-  const waiting = state.list.items.reduce((sum, item) => sum + pendingCount(state.list, item.session.agentSessionId), 0);
+  let waiting = 0;
+  for (const count2 of pendingCounts(state.list).values()) waiting += count2;
   const open = state.open && state.list.items.find((item) => item.session.agentSessionId === state.open?.agentSessionId);
   const name = open ? `${titleOf(open.session.title, open.excerpt)} · Greenroom` : "Greenroom";
   return waiting > 0 ? `(${waiting}) ${name}` : name;
