@@ -14,6 +14,7 @@ from runtime.providers.demo.actions import Action, ScriptedAgent, Write
 from runtime.providers.demo.process import AgentLoop
 from runtime.simulation.scripted_codex.rollouts import Record
 from runtime.simulation.scripted_codex.server import CodexSettings, ScriptedCodex
+from runtime.simulation.scripted_codex.thread import VERSION
 
 TARGET = "codex"
 LOG = "notes.jsonl"
@@ -138,7 +139,12 @@ def replies(folder: Path, thread_id: str) -> list[list[dict[str, Any]]]:
 
 
 def main() -> None:
-    """Run until stdin ends."""
+    """Say what it is where it is asked for that alone; else run until stdin ends."""
+    if "--version" in sys.argv:
+        print(f"codex-cli {VERSION}")
+        return
+    if "generate-json-schema" in sys.argv:
+        sys.exit(1)
     environment = os.environ
     home = Path(environment["CODEX_HOME"])
     settings = CodexSettings(
