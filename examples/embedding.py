@@ -1,6 +1,5 @@
 """Greenroom within a trio program of one's own: no daemon, no socket, no token. Two prompts at once, in two sessions.
-
-python examples/embedding.py DATA_DIR
+Run it as `python examples/embedding.py DATA_DIR`.
 """
 
 import os
@@ -16,9 +15,8 @@ from runtime.service.embedding import embed
 
 async def main(data_dir: str) -> dict[str, str]:
     """Answers by prompt. The data directory is this program's alone while it runs."""
-    configure_logging(
-        os.environ, level="warning"
-    )  # to stderr; a program with a structlog of its own leaves it out
+    # Logs to stderr; a program that configures structlog itself leaves this out.
+    configure_logging(os.environ, level="warning")
     configuration = load_configuration(Flags(data_dir=data_dir), Surroundings.of_this_process())
     answers: dict[str, str] = {}
     async with (
