@@ -730,6 +730,16 @@ export interface RuntimeActivity {
   readonly occurredAt: number;
 }
 
+/** What in a session has the words of a search. */
+export interface SearchMatch {
+  readonly kind: "title" | "message";
+  /** The title, or the text around the words; plain text. */
+  readonly snippet: string;
+  /** Null for a title. */
+  readonly messageId: MessageId | null;
+  readonly turnId: TurnId | null;
+}
+
 /** What this server can do. */
 export interface ServerCapabilities {
   readonly methods: ReadonlyArray<string>;
@@ -1044,6 +1054,57 @@ export interface SessionResumeParams {
 export interface SessionRuntime {
   readonly state: "absent" | "activating" | "live" | "hibernated" | "closing" | "quarantined";
   readonly lastActivityAt: number | null;
+}
+
+/** A Session row with what was found in it. */
+export interface SessionSearchItem {
+  readonly workspaceId: WorkspaceId;
+  readonly agentSessionId: SessionId;
+  readonly agentTargetId: TargetId;
+  readonly provider: string;
+  readonly cwd: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly providerSessionId: string | null;
+  readonly title: string | null;
+  readonly titleSource: "none" | "provider" | "user";
+  readonly settings: Readonly<Record<string, string | boolean>>;
+  readonly settingsSource: Readonly<Record<string, "explicit" | "default" | "provider">>;
+  readonly isolation: null;
+  readonly railSectionKey: string | null;
+  readonly pinned: boolean;
+  readonly goal: null;
+  readonly activeTurnId: TurnId | null;
+  readonly capabilities: SessionCapabilities | null;
+  readonly lifecycleCapabilities: LifecycleCapabilities;
+  readonly lineage: SessionLineage | null;
+  readonly parent: SessionParent | null;
+  readonly resumability: "unknown" | "resumable" | "not_resumable";
+  readonly runtime: SessionRuntime;
+  readonly usage: Usage | null;
+  readonly historyRevision: number;
+  readonly messageVersion: number;
+  readonly deletedAt: number | null;
+  readonly match: SearchMatch;
+}
+
+/** Find the sessions of a workspace that hold all of these words; deleted ones are left out. */
+export interface SessionSearchParams {
+  readonly workspaceId: WorkspaceId;
+  /** `nextCursor` of the page before; without it, the first page. */
+  readonly cursor?: string | null;
+  readonly limit?: number | null;
+  /** Words as a person types them; one of three letters or more finds what begins with it. There is no syntax. */
+  readonly query: string;
+}
+
+/** One page of sessions found: first those whose title has the words, then by the newest text that has them. */
+export interface SessionSearchReply {
+  /** Each session once. A page may be short or empty and still have a next one. */
+  readonly items: ReadonlyArray<SessionSearchItem>;
+  /** Null at the end. */
+  readonly nextCursor: string | null;
+  readonly commitSeq: number;
 }
 
 /** Start a turn with a prompt. */
@@ -1480,6 +1541,8 @@ export interface Methods {
   readonly "session/restore": { params: SessionTreesParams; result: SessionsReply };
   /** Take deleted sessions away for good. */
   readonly "session/purge": { params: SessionTreesParams; result: SessionsReply };
+  /** Find sessions by words of their titles, prompts and answers. */
+  readonly "session/search": { params: SessionSearchParams; result: SessionSearchReply };
   /** List the deleted sessions of a workspace. */
   readonly "session/listDeleted": { params: SessionListDeletedParams; result: SessionListDeletedReply };
   /** Read one turn. */

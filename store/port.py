@@ -149,6 +149,17 @@ class WriterFigures:
 
 
 @attrs.frozen
+class SearchHit:
+    """A session that a search found: by its title, or by its newest text that has all the words."""
+
+    session: Session
+    snippet: str
+    """The title, or the text around the words."""
+    message_id: MessageId | None = None
+    turn_id: TurnId | None = None
+
+
+@attrs.frozen
 class DeletedTree:
     """A root that is deleted with all below it: what retention looks at (ST-030)."""
 
@@ -191,6 +202,12 @@ class StoreReader(Protocol):
         self, workspace_id: WorkspaceId, cursor: str | None, limit: int
     ) -> Read[Page[Session]]:
         """Roots that are deleted and not purged, newest deletion first (ST-027)."""
+
+    def search(
+        self, workspace_id: WorkspaceId, query: str, cursor: str | None, limit: int
+    ) -> Read[Page[SearchHit]]:
+        """Sessions that are not deleted and hold all words of `query`, each once. A page may be shorter than `limit`,
+        even empty, and have a next one: a call looks at a bounded number of matches."""
 
     def due_deletions(self, deleted_through: int, bytes_max: int, limit: int) -> tuple[DeletedTree, ...]:
         """Deleted trees to purge, oldest deletion first: those deleted at or before `deleted_through`, and those that

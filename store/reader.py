@@ -38,6 +38,7 @@ from store.port import (
     MessageWindow,
     Page,
     Read,
+    SearchHit,
     SessionDetail,
     SessionFilter,
 )
@@ -46,6 +47,7 @@ from store.statements import (
     deleted_sessions,
     interactions,
     messages,
+    search,
     session_lists,
     sessions,
     turns,
@@ -184,6 +186,20 @@ class SqliteReader:
             items = tuple(one.session for one in found if one.session is not None)
             place = found[-1].place if more else None
             next_cursor = encode_cursor("deleted", (place.deleted_at, place.reference)) if place else None
+            return Read(Page(items, next_cursor), commit_seq)
+
+    def search(
+        self, workspace_id: WorkspaceId, query: str, cursor: str | None, limit: int
+    ) -> Read[Page[SearchHit]]:
+        """See `StoreReader`."""
+        after = search.TOP if cursor is None else search.SearchPlace(*decode_cursor("search", 2, cursor))
+        expression = search.expression_of(query)
+        with self._snapshot() as commit_seq:
+            if expression is None:
+                return Read(Page((), None), commit_seq)
+            found = search.Search(self._connection, workspace_id, expression, after)
+            items, place = found.page(limit)
+            next_cursor = encode_cursor("search", (place.part, place.row)) if place else None
             return Read(Page(items, next_cursor), commit_seq)
 
     def due_deletions(self, deleted_through: int, bytes_max: int, limit: int) -> tuple[DeletedTree, ...]:

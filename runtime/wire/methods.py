@@ -219,6 +219,13 @@ _TABLE = (
         refusals=(*_TREES, "session.exists", "provider.timeout"),
     ),
     Method(
+        "session/search",
+        "Find sessions by words of their titles, prompts and answers.",
+        requests.SessionSearchParams,
+        replies.SessionSearchReply,
+        "read",
+    ),
+    Method(
         "session/listDeleted",
         "List the deleted sessions of a workspace.",
         requests.SessionListDeletedParams,
@@ -370,7 +377,7 @@ METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method
 UNBUILT_METHODS = frozenset(
     {
         *("turn/editRetry", "editRetry/recover", "operation/get", "goal/control", "goal/get"),
-        *("session/search", "session/fork"),
+        "session/fork",
         *("attachment/put", "attachment/get"),
         *("side/capabilities", "side/open", "side/send", "side/cancel", "side/respond", "side/close"),
         *("side/get", "side/list", "surface/dispose", "surface/attach"),

@@ -23,6 +23,7 @@ from runtime.wire.rows import (
     Session,
     SessionKey,
     SessionListItem,
+    SessionSearchItem,
     StoreHealth,
     SweeperHealth,
     Target,
@@ -86,6 +87,17 @@ class SessionListDeletedReply:
 
     items: tuple[Session, ...]
     """Topmost ones: what was below them is deleted with them."""
+    next_cursor: str | None
+    """Null at the end."""
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class SessionSearchReply:
+    """One page of sessions found: first those whose title has the words, then by the newest text that has them."""
+
+    items: tuple[SessionSearchItem, ...]
+    """Each session once. A page may be short or empty and still have a next one."""
     next_cursor: str | None
     """Null at the end."""
     commit_seq: Count
@@ -240,6 +252,7 @@ Reply: TypeAlias = (
     | SessionReply
     | SessionsReply
     | SessionListDeletedReply
+    | SessionSearchReply
     | SessionGetReply
     | SessionListReply
     | SessionMessagesReply

@@ -274,6 +274,14 @@ class SessionTreesParams(WorkspaceParams):
 
 
 @attrs.frozen(kw_only=True)
+class SessionSearchParams(PageParams, WorkspaceParams):
+    """Find the sessions of a workspace that hold all of these words; deleted ones are left out."""
+
+    query: Annotated[str, Characters(1, 500)]
+    """Words as a person types them; one of three letters or more finds what begins with it. There is no syntax."""
+
+
+@attrs.frozen(kw_only=True)
 class SessionListDeletedParams(PageParams, WorkspaceParams):
     """List the deleted sessions of a workspace, the newest deletion first."""
 

@@ -16,7 +16,7 @@ from store.canonical.change import Row as Row
 from store.canonical.common import Settings as Settings
 from store.canonical.common import TurnError as TurnError
 from store.canonical.common import Usage as Usage
-from store.canonical.identifiers import SessionId, TargetId, TurnId, WorkspaceId
+from store.canonical.identifiers import MessageId, SessionId, TargetId, TurnId, WorkspaceId
 from store.canonical.identifiers import SessionKey as SessionKey
 from store.canonical.interaction import Answer as Answer
 from store.canonical.interaction import ApprovalInput as ApprovalInput
@@ -43,7 +43,7 @@ from store.canonical.session import Session as Session
 from store.canonical.session import SessionCapabilities as SessionCapabilities
 from store.canonical.turn import Turn as Turn
 from store.canonical.turn import TurnPhase
-from store.port import ListedSession
+from store.port import ListedSession, SearchHit
 from store.port import StoreHealth as StoreHealth
 
 Count: TypeAlias = Annotated[int, AtLeast(0)]
@@ -81,6 +81,32 @@ def session_list_item(listed: ListedSession) -> SessionListItem:
     )
     row = {field.name: getattr(listed.session, field.name) for field in attrs.fields(Session)}
     return SessionListItem(**row, activity=activity)
+
+
+@attrs.frozen
+class SearchMatch:
+    """What in a session has the words of a search."""
+
+    kind: Literal["title", "message"]
+    snippet: str
+    """The title, or the text around the words; plain text."""
+    message_id: MessageId | None
+    """Null for a title."""
+    turn_id: TurnId | None
+
+
+@attrs.frozen
+class SessionSearchItem(Session):
+    """A Session row with what was found in it."""
+
+    match: SearchMatch = attrs.field(kw_only=True)
+
+
+def session_search_item(hit: SearchHit) -> SessionSearchItem:
+    """The item of a session as the store found it."""
+    kind: Literal["title", "message"] = "title" if hit.message_id is None else "message"
+    row = {field.name: getattr(hit.session, field.name) for field in attrs.fields(Session)}
+    return SessionSearchItem(**row, match=SearchMatch(kind, hit.snippet, hit.message_id, hit.turn_id))
 
 
 # --- goals, operations and Sides ------------------------------------------------------------------------------

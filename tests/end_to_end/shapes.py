@@ -346,6 +346,17 @@ REPLIES: dict[str, Specification] = {
     "session/restore": _SESSIONS_REPLY,
     "session/purge": _SESSIONS_REPLY,
     "session/listDeleted": _page(SESSION),
+    "session/search": _page(
+        {
+            **SESSION,
+            "match": {
+                "kind": {"title", "message"},
+                "snippet": str,
+                "messageId": (str, None),
+                "turnId": (str, None),
+            },
+        }
+    ),
     "turn/get": _TURN_REPLY,
     "turn/list": _page(TURN),
     "turn/guide": _TURN_REPLY,

@@ -28,6 +28,7 @@ from greenroom_client.contract.models import (
     SessionListReply,
     SessionMessagesReply,
     SessionReply,
+    SessionSearchReply,
     SessionsReply,
     TargetId,
     TargetListReply,
@@ -51,6 +52,7 @@ READ_METHODS = frozenset(
         "session/list",
         "session/listDeleted",
         "session/messages",
+        "session/search",
         "target/list",
         "turn/get",
         "turn/list",
@@ -372,6 +374,24 @@ class Methods(ABC):
         """
         result: SessionsReply = await self.request(
             "session/purge", _given(workspace_id=workspace_id, agent_session_ids=agent_session_ids)
+        )
+        return result
+
+    async def session_search(
+        self, *, workspace_id: WorkspaceId, query: str, cursor: str | None = None, limit: int | None = None
+    ) -> SessionSearchReply:
+        """Find sessions by words of their titles, prompts and answers.
+
+        cursor: `nextCursor` of the page before; without it, the first page.
+        query: Words as a person types them; one of three letters or more finds what begins with it. There
+        is no syntax.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
+        """
+        result: SessionSearchReply = await self.request(
+            "session/search", _given(workspace_id=workspace_id, query=query, cursor=cursor, limit=limit)
         )
         return result
 

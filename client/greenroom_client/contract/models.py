@@ -806,6 +806,17 @@ class RuntimeActivity(TypedDict):
     occurredAt: int
 
 
+class SearchMatch(TypedDict):
+    """What in a session has the words of a search."""
+
+    kind: Literal["title", "message"] | str
+    snippet: str
+    """The title, or the text around the words; plain text."""
+    messageId: MessageId | None
+    """Null for a title."""
+    turnId: TurnId | None
+
+
 class ServerCapabilities(TypedDict):
     """What this server can do."""
 
@@ -1148,6 +1159,60 @@ class SessionRuntime(TypedDict):
 
     state: Literal["absent", "activating", "live", "hibernated", "closing", "quarantined"] | str
     lastActivityAt: int | None
+
+
+class SessionSearchItem(TypedDict):
+    """A Session row with what was found in it."""
+
+    workspaceId: WorkspaceId
+    agentSessionId: SessionId
+    agentTargetId: TargetId
+    provider: str
+    cwd: str
+    createdAt: int
+    updatedAt: int
+    providerSessionId: str | None
+    title: str | None
+    titleSource: Literal["none", "provider", "user"] | str
+    settings: dict[str, str | bool]
+    settingsSource: dict[str, Literal["explicit", "default", "provider"] | str]
+    isolation: None
+    railSectionKey: str | None
+    pinned: bool
+    goal: None
+    activeTurnId: TurnId | None
+    capabilities: SessionCapabilities | None
+    lifecycleCapabilities: LifecycleCapabilities
+    lineage: SessionLineage | None
+    parent: SessionParent | None
+    resumability: Literal["unknown", "resumable", "not_resumable"] | str
+    runtime: SessionRuntime
+    usage: Usage | None
+    historyRevision: int
+    messageVersion: int
+    deletedAt: int | None
+    match: SearchMatch
+
+
+class SessionSearchParams(TypedDict):
+    """Find the sessions of a workspace that hold all of these words; deleted ones are left out."""
+
+    workspaceId: WorkspaceId
+    cursor: NotRequired[str | None]
+    """`nextCursor` of the page before; without it, the first page."""
+    limit: NotRequired[int | None]
+    query: str
+    """Words as a person types them; one of three letters or more finds what begins with it. There is no syntax."""
+
+
+class SessionSearchReply(TypedDict):
+    """One page of sessions found: first those whose title has the words, then by the newest text that has them."""
+
+    items: list[SessionSearchItem]
+    """Each session once. A page may be short or empty and still have a next one."""
+    nextCursor: str | None
+    """Null at the end."""
+    commitSeq: int
 
 
 class SessionSendParams(TypedDict):

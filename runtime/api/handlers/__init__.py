@@ -22,6 +22,7 @@ HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
     "session/restore": session_trees.restore,
     "session/purge": session_trees.purge,
     "session/listDeleted": session_trees.list_deleted,
+    "session/search": sessions.search,
     "turn/get": turns.get,
     "turn/list": turns.list_turns,
     "turn/guide": turns.guide,

@@ -10,7 +10,7 @@ from runtime.operations.create_session import NewSession
 from runtime.operations.operation import WatchedSink
 from runtime.refusal import Refusal
 from runtime.wire import replies, requests
-from runtime.wire.rows import session_list_item
+from runtime.wire.rows import session_list_item, session_search_item
 from store.canonical.identifiers import SessionId, SessionKey
 from store.canonical.session import Session
 from store.port import MessageQuery, SessionFilter
@@ -109,6 +109,22 @@ def list_sessions(request: Request[requests.SessionListParams]) -> Handled:
     )
     request.sink.reply(
         replies.SessionListReply(items=items, next_cursor=read.value.next_cursor, commit_seq=read.commit_seq)
+    )
+    return None
+
+
+def search(request: Request[requests.SessionSearchParams]) -> Handled:
+    """`session/search`: by words of titles, prompts and answers; never of a Side (RT-108, AP-027)."""
+    params, services = request.params, request.services
+    read = services.reader.search(params.workspace_id, params.query, params.cursor, params.limit)
+    items = tuple(
+        session_search_item(attrs.evolve(hit, session=observed(services, hit.session)))
+        for hit in read.value.items
+    )
+    request.sink.reply(
+        replies.SessionSearchReply(
+            items=items, next_cursor=read.value.next_cursor, commit_seq=read.commit_seq
+        )
     )
     return None
 
