@@ -2,9 +2,11 @@
 
 import pytest
 
-from tests.end_to_end.client import Client
-from tests.end_to_end.fixtures import Connect, token_of
-from tests.end_to_end.talk import Talk, start
+from tests.end_to_end.client import Client, connected
+from tests.end_to_end.daemon import Daemon
+from tests.end_to_end.fixtures import Connect, MakeDaemon, token_of
+from tests.end_to_end.talk import Talk, start, text
+from tests.end_to_end.trees import seed_tree
 
 
 async def pin(talk: Talk, pinned: bool = True) -> bool:
@@ -66,3 +68,22 @@ async def test_what_cannot_be_is_refused(client: Client, connect: Connect, works
     assert (await client.refused("session/pin", **nowhere, pinned=True))["code"] == "session.not_found"
     async with connect(token=token_of("reader")) as reader:
         assert (await reader.refused("session/pin", **talk.key, pinned=True))["code"] == "auth.forbidden"
+
+
+async def test_a_child_is_read_and_nothing_else(make_daemon: MakeDaemon) -> None:
+    daemon: Daemon = make_daemon(start=False)
+    seed_tree(daemon.data_dir, "w", "root", "child")
+    daemon.start()
+    async with connected(daemon) as client:
+        child = {"workspaceId": "w", "agentSessionId": "child"}
+        before = (await client.request("session/get", **child))["session"]
+        for method, params in (
+            ("session/pin", {"pinned": True}),
+            ("session/rename", {"title": "Mine"}),
+            ("session/updateSettings", {"settings": {"mode": "auto"}}),
+            ("session/send", {"clientSubmitId": "c", "content": text("[[say hello]]")}),
+            ("session/resume", {}),
+            ("session/close", {}),
+        ):
+            assert (await client.refused(method, **child, **params))["code"] == "capability.unsupported"
+        assert (await client.request("session/get", **child))["session"] == before
