@@ -3,7 +3,13 @@
 import pytest
 
 from runtime.providers.codex.attestation import FACTS, NEEDS, TESTED, Ability, attest, listed_methods
-from runtime.providers.normalized import CancelRefused, GuideRefused, ThreadOpened, TurnReconciled
+from runtime.providers.normalized import (
+    CancelRefused,
+    GuideRefused,
+    ThreadOpened,
+    TurnReconciled,
+    TurnRejected,
+)
 from runtime.providers.port import (
     CancelTurn,
     CloseThread,
@@ -11,8 +17,10 @@ from runtime.providers.port import (
     GuideTurn,
     HandshakeDone,
     ReconcileTurn,
+    StartTurn,
 )
 from runtime.providers.programs import ProgramReport
+from store.canonical.identifiers import TurnId
 from store.canonical.message import TextBlock
 from tests.providers_codex.codex_playbook import (
     CORE,
@@ -111,6 +119,20 @@ def test_a_session_shows_what_its_program_was_attested_for() -> None:
     (opened,) = [event for event in book.events(A) if isinstance(event, ThreadOpened)]
     assert opened.capabilities is not None
     assert (opened.capabilities.guidance, opened.capabilities.interrupt) == (False, True)
+
+
+@pytest.mark.rule("RT-109")
+def test_settings_that_would_be_ignored_without_a_word_are_refused_with_the_prompt() -> None:
+    book = running_without(Ability.TURN_SETTINGS).receive(turn_completed())
+    sent = book.calls()
+    narrower = {"sandbox": "read-only"}
+    book.command(StartTurn(A, TurnId("t2"), (TextBlock("go"),), settings=narrower))
+    assert book.calls() == sent
+    rejected = book.events(A)[-1]
+    assert isinstance(rejected, TurnRejected)
+    assert rejected.error.code == "capability.unsupported"
+    book.command(StartTurn(A, TurnId("t3"), (TextBlock("go"),), settings={}))
+    assert book.calls() == [*sent, "turn/start"], "with the settings that hold it may go on"
 
 
 @pytest.mark.rule("RT-109")

@@ -23,7 +23,7 @@ from runtime.providers.codex.handshake import (
 from runtime.providers.codex.inbound import Inbound
 from runtime.providers.codex.opening import OpenDeadline, Opening
 from runtime.providers.codex.reconcile import reconcile
-from runtime.providers.codex.settings import wanted_settings
+from runtime.providers.codex.settings import ThreadSettings, turn_params, wanted_settings
 from runtime.providers.codex.thread_calls import ThreadCalls
 from runtime.providers.codex.turns import PendingStart
 from runtime.providers.jsonrpc.calls import Answer, OpenCalls
@@ -187,12 +187,17 @@ class CodexAdapter:
         else:
             settings = command.settings
             wanted = wanted_settings(settings) if settings is not None else conversation.held
+            if not isinstance(wanted, TurnError) and not self._can_change(conversation.held, wanted):
+                wanted = runtime_error("capability.unsupported")
             if isinstance(wanted, TurnError):
                 self._out.deliver(command.scope, TurnRejected(command.turn_id, wanted))
                 return
             conversation.pending = PendingStart(command, wanted)
             if not conversation.busy_elsewhere:
                 self._thread_calls.start(conversation, conversation.pending, self._out)
+
+    def _can_change(self, held: ThreadSettings, wanted: ThreadSettings) -> bool:
+        return Ability.TURN_SETTINGS in self._attested.abilities or not turn_params(held, wanted)
 
     def _cancel(self, command: CancelTurn) -> None:
         conversation = self._directory.of_scope(command.scope)

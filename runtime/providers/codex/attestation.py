@@ -22,6 +22,8 @@ class Ability(StrEnum):
     INTERRUPT = "interrupt"
     GUIDANCE = "guidance"
     """More can be said within exactly one running turn."""
+    TURN_SETTINGS = "turn_settings"
+    """Settings can change from one turn to the next. A Codex that does not know them would go on with the old ones."""
     TURN_HISTORY = "turn_history"
     """What became of a turn can be read, and a prompt of ours be found in it."""
     COMMAND_ENDING = "command_ending"
@@ -41,6 +43,9 @@ NEEDS: Final[dict[Ability, frozenset[str]]] = {
     Ability.CONVERSATION: frozenset({"thread/start", "thread/resume", "thread/unsubscribe", "turn/start"}),
     Ability.INTERRUPT: frozenset({"turn/interrupt"}),
     Ability.GUIDANCE: frozenset({"turn/steer", "turn/steer.expectedTurnId"}),
+    Ability.TURN_SETTINGS: frozenset(
+        {"turn/start.approvalPolicy", "turn/start.sandboxPolicy", "turn/start.model", "turn/start.effort"}
+    ),
     Ability.TURN_HISTORY: frozenset(
         {"thread/turns/list", "thread/turns/list.itemsView", "turn/start.clientUserMessageId"}
     ),
