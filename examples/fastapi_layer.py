@@ -14,7 +14,9 @@ import greenroom_client as greenroom
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    async with greenroom.connect_to_daemon(os.environ.get("GREENROOM_DATA_DIR")) as app.state.client:
+    options = greenroom.ClientOptions(name="api", reconnect=greenroom.FOREVER)
+    async with greenroom.connect_to_daemon(os.environ.get("GREENROOM_DATA_DIR"), options=options) as client:
+        app.state.client = client
         yield
 
 

@@ -38,7 +38,7 @@ from greenroom_client.following import (
     wait_for_turn,
 )
 from greenroom_client.messages import MessageAssembler, message_key, text_of
-from greenroom_client.reconnect import NEVER, Reconnect
+from greenroom_client.reconnect import FOREVER, NEVER, Reconnect
 from greenroom_client.session_view import SessionView, interaction_key
 from greenroom_client.subscription import BufferLimits, Position, Subscription
 from greenroom_client.turn_view import (
@@ -54,6 +54,7 @@ from greenroom_client.turn_view import (
 )
 
 __all__ = [
+    "FOREVER",
     "NEVER",
     "AccessRefused",
     "Asked",

@@ -47,6 +47,8 @@ class ClientOptions:
     reconnect: Reconnect = attrs.field(factory=Reconnect)
     connect_timeout_seconds: float = 10.0
     """For one attempt, from the first byte to the reply to `initialize`."""
+    connection_wait_seconds: float = 30.0
+    """How long a request waits while the connection is being had again; then it raises `DaemonUnreachable`."""
     requests_max: int = 64
     """In flight at once; a further one waits for its turn, in the order of asking."""
     on_state: Callable[[ConnectionState], None] | None = None
@@ -82,20 +84,29 @@ class Client(Methods):
     async def request(self, method: str, params: Mapping[str, Any]) -> Any:
         """The result of any method, by its name on the wire; the typed calls all come through here.
 
-        Raises `GreenroomError` for a refusal. While there is no connection it waits for one; put
-        `anyio.fail_after` around it for a deadline. A command whose connection is lost in the middle raises
-        `ConnectionLost`, a read is asked again. Cancelling forgets the reply and leaves the connection as it is.
+        Raises `GreenroomError` for a refusal. While there is no connection it waits for one, at most
+        `connection_wait_seconds`; for a deadline of the whole call put `anyio.fail_after` around it. A command whose
+        connection is lost in the middle raises `ConnectionLost`, a read is asked again. Cancelling forgets the reply
+        and leaves the connection as it is.
         """
         async with self._slots:
             attempt = 0
             while True:
                 attempt += 1
-                connection = await self.connected()
+                connection = await self._connected_soon()
                 try:
                     return await connection.request(method, params)
                 except ConnectionLost:
                     if method not in READ_METHODS or attempt >= READ_ATTEMPTS_MAX:
                         raise
+
+    async def _connected_soon(self) -> Connection:
+        seconds = self._options.connection_wait_seconds
+        try:
+            with anyio.fail_after(seconds):
+                return await self.connected()
+        except TimeoutError as error:
+            raise DaemonUnreachable(f"no connection came back within {seconds:g} s") from error
 
     async def connected(self) -> Connection:
         """The connection, waited for. Raises why there is none any more."""
@@ -149,8 +160,11 @@ class Client(Methods):
             subscription.close()
 
     async def _keep_subscription(self, subscription: Subscription, scope: anyio.CancelScope) -> None:
-        with scope:
-            await subscription.run(self.connected)
+        try:
+            with scope:
+                await subscription.run(self.connected)
+        finally:
+            subscription.fail(ConnectionLost("the subscription has been left"))
 
     # --- the connection -------------------------------------------------------------------------------------------
 
@@ -211,8 +225,8 @@ class Client(Methods):
                         opening.deadline = float("inf")
                         self._become(connection)
                         await connection.ended.wait()
-                    except (ConnectionLost, GreenroomError) as error:
-                        connection.end(_as_lost(error))
+                    except ClientError as error:
+                        connection.end(ConnectionLost(str(error)))
                         tasks.cancel_scope.cancel()
                         return error
                     finally:
@@ -250,7 +264,3 @@ def _is_passing(failure: ClientError) -> bool:
     if isinstance(failure, GreenroomError):
         return failure.retryable
     return isinstance(failure, (ConnectionLost, DaemonUnreachable))
-
-
-def _as_lost(error: ConnectionLost | GreenroomError) -> ConnectionLost:
-    return error if isinstance(error, ConnectionLost) else ConnectionLost(str(error))

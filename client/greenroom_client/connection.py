@@ -12,7 +12,7 @@ import attrs
 import orjson
 
 from greenroom_client.contract.models import InitializeReply
-from greenroom_client.errors import ClientError, ConnectionLost, GreenroomError
+from greenroom_client.errors import AccessRefused, ClientError, ConnectionLost, GreenroomError
 
 Json: TypeAlias = dict[str, Any]
 
@@ -68,7 +68,8 @@ class Connection:
     """One connection, from the handshake to its end."""
 
     hello: InitializeReply
-    """The reply to `initialize`; there before anybody else sees the connection."""
+    """The reply to `initialize`; it and `store_id` are there before anybody else sees the connection."""
+    store_id: str
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -77,6 +78,7 @@ class Connection:
         self._sinks: dict[int, EventSink] = {}
         self._forgotten: dict[int, None] = {}
         self._idle_seconds: float | None = None
+        self._frame_bytes_max: int | None = None
         self.lost: ConnectionLost | None = None
         self.ended = anyio.Event()
         """Set when `lost` is there and nobody waits any more."""
@@ -84,9 +86,17 @@ class Connection:
     async def initialize(self, client_info: Mapping[str, str]) -> None:
         """The first request. Raises what `request` raises."""
         params = {"protocolVersion": PROTOCOL_VERSION, "clientInfo": dict(client_info)}
-        self.hello = await self.request("initialize", params)
-        ping_seconds = float(self.hello["limits"].get("pingSeconds", 0))
-        self._idle_seconds = ping_seconds * PINGS_MISSED_MAX or None
+        hello = await self.request("initialize", params)
+        try:
+            ping_seconds, self._frame_bytes_max = (
+                hello["limits"]["pingSeconds"],
+                hello["limits"]["maxFrameBytes"],
+            )
+            self.store_id = str(hello["storeId"])
+            self._idle_seconds = float(ping_seconds) * PINGS_MISSED_MAX or None
+        except (KeyError, TypeError, ValueError) as error:
+            raise AccessRefused("it was welcomed by something that is no daemon") from error
+        self.hello = hello
 
     async def request(
         self,
@@ -163,10 +173,14 @@ class Connection:
             raise self.lost.again()
         self._number += 1
         frame = orjson.dumps({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
-        if method != "initialize" and len(frame) > self.hello["limits"]["maxFrameBytes"]:
+        if self._frame_bytes_max is not None and len(frame) > self._frame_bytes_max:
             data = {"code": "request.too_large", "delivery": "not_dispatched"}
             raise GreenroomError(method, "The request is larger than a frame may be.", data)
-        self._link.put(frame.decode())
+        try:
+            self._link.put(frame.decode())
+        except ConnectionLost as lost:
+            self.end(lost)
+            raise
         return self._number
 
     def _take(self, message: str) -> None:

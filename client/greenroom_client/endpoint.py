@@ -3,6 +3,7 @@
 Owns the forms of an address (`contract §1`) and the way to a running daemon through `daemon.json`. Opens nothing.
 """
 
+import os
 import ssl
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -91,13 +92,16 @@ def running_daemon(data_dir: str | Path | None, certificate: str | Path | None =
         file = anyio.Path(folder) / ANNOUNCEMENT_FILE
         try:
             ready = orjson.loads(await file.read_bytes())
-            url, token_file = str(ready["url"]), anyio.Path(ready["tokenFile"])
+            pid, url, token_file = int(ready["pid"]), str(ready["url"]), anyio.Path(ready["tokenFile"])
         except (FileNotFoundError, NotADirectoryError) as error:
             raise DaemonUnreachable(f"no daemon runs on {folder}: start it with `greenroom serve`") from error
-        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise DaemonUnreachable(f"{file} is not what a daemon writes") from error
         except OSError as error:
             raise AccessRefused(f"{file}: cannot be read ({error.strerror})") from error
+        # The token goes to nobody but the process that was announced: its port may be another program's by now.
+        if not _is_alive(pid):
+            raise DaemonUnreachable(f"the daemon of {folder} has ended without a word: start it again")
         return endpoint_of(url, await _token(token_file), context)
 
     return source
@@ -109,6 +113,17 @@ def pinned_certificate(certificate: str | Path) -> ssl.SSLContext:
     context.check_hostname = False
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     return context
+
+
+def _is_alive(pid: int) -> bool:
+    """Whether a process of this id exists, ours or not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 async def _token(path: anyio.Path) -> str:

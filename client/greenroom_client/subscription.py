@@ -168,8 +168,8 @@ class Subscription(AsyncIterator[SubscriptionEvent]):
             connection.forget(subscription_id)
 
     def fail(self, failure: ClientError) -> None:
-        """What is buffered can still be taken; then this is raised."""
-        self._failure = failure
+        """What is buffered can still be taken; then this is raised. The first failure stands."""
+        self._failure = self._failure or failure
         self._news.set()
         self.attached.set()
 
@@ -193,7 +193,7 @@ class Subscription(AsyncIterator[SubscriptionEvent]):
             raise ConnectionLost("the daemon answered events/subscribe with something else")
         lost = self._held is not None and bool(reply.get("gap"))
         if self._held is None or lost:
-            self._held = Position(connection.hello["storeId"], head)
+            self._held = Position(connection.store_id, head)
         self.position = self.position or self._held
         self._route = connection, subscription_id
         connection.attach(subscription_id, self)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import anyio
 import anyio.lowlevel
+import anyio.to_thread
 import pytest
 
 import greenroom_client
@@ -21,6 +22,8 @@ from greenroom_client import (
 from tests.client.loops import on_both_loops
 from tests.end_to_end.daemon import Daemon
 from tests.end_to_end.fixtures import MakeDaemon, token_of
+
+TLS = Path(__file__).parent.parent / "api" / "transport" / "tls"
 
 
 @on_both_loops
@@ -56,6 +59,31 @@ async def test_a_daemon_is_reached_by_its_unix_socket(make_daemon: MakeDaemon, t
         assert client.hello["scope"] == "admin"
     async with connect(daemon.ready["url"], token=daemon.token) as client:
         assert client.state == "connected"
+
+
+@on_both_loops
+async def test_a_daemon_with_tls_is_known_by_its_very_certificate(make_daemon: MakeDaemon):
+    settings = {"tlsCertificate": str(TLS / "certificate.pem"), "tlsKey": str(TLS / "key.pem")}
+    daemon = make_daemon(settings)
+    certificate = TLS / "certificate.pem"
+    async with connect_to_daemon(daemon.data_dir, certificate=certificate) as client:
+        assert (await client.health_read())["status"] == "ok"
+    with pytest.raises(AccessRefused, match="no TLS"):
+        async with connect(daemon.ready["url"], token=daemon.token):
+            pass
+
+
+@on_both_loops
+async def test_a_token_goes_to_no_other_program_that_has_the_port_by_now(
+    make_daemon: MakeDaemon, tmp_path: Path
+):
+    daemon = make_daemon()
+    port = daemon.port
+    await anyio.to_thread.run_sync(daemon.kill)
+    assert (daemon.data_dir / "daemon.json").exists()
+    with socket.create_server(("127.0.0.1", port)), pytest.raises(DaemonUnreachable, match="has ended"):
+        async with connect_to_daemon(daemon.data_dir):
+            pass
 
 
 @on_both_loops
@@ -168,6 +196,15 @@ async def test_a_client_that_was_left_says_so(daemon: Daemon):
     with pytest.raises(ConnectionLost, match="left"):
         async with client.subscribe("w"):
             pass
+
+
+@on_both_loops
+async def test_a_subscription_that_was_left_says_so(daemon: Daemon, workspace: str):
+    async with connect_to_daemon(daemon.data_dir) as client:
+        async with client.subscribe(workspace) as events:
+            pass
+        with pytest.raises(ConnectionLost, match="left"):
+            await anext(events)
 
 
 @pytest.mark.rule("AP-038")

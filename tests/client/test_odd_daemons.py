@@ -201,6 +201,38 @@ async def test_a_daemon_that_never_welcomes_is_given_up_in_time():
                 pass
 
 
+@pytest.mark.parametrize(
+    "welcome", [None, [], {}, {"storeId": "s"}, {"storeId": "s", "limits": {"pingSeconds": []}}]
+)
+def test_who_welcomes_with_something_else_is_no_daemon(welcome: object, backend: str):
+    async def odd(line: Line) -> None:
+        await line.reply(await line.expect("initialize"), welcome)
+        await line.wait_for_end()
+
+    async def test() -> None:
+        async with odd_daemon(odd) as daemon:
+            with pytest.raises(AccessRefused, match="no daemon"):
+                async with connect(daemon.url, token="t"):
+                    pass
+
+    run(test, backend)
+
+
+@on_both_loops
+async def test_a_request_waits_for_the_connection_no_longer_than_it_is_told():
+    async def dies(line: Line) -> None:
+        await line.welcome()
+        await line.expect("health/read")
+
+    async with odd_daemon(dies) as daemon:
+        patient = Reconnect(first_pause_seconds=60, longest_pause_seconds=60)
+        options = ClientOptions(reconnect=patient, connection_wait_seconds=0.05)
+        async with connect(daemon.url, token="t", options=options) as client:
+            with pytest.raises(DaemonUnreachable, match="came back within"):
+                await client.health_read()
+            assert client.state == "connecting"
+
+
 @on_both_loops
 async def test_a_version_that_is_not_spoken_is_said_at_once():
     async def another(line: Line) -> None:
