@@ -212,9 +212,12 @@ def _connection_lost(step: Step, error: TurnError) -> None:
 
 
 def _rejected(step: Step, turn: Turn, event: n.TurnRejected) -> None:
+    end = Settlement("failed", error=event.error)
     if turn.delivery != "accepted":  # what was accepted has arrived, whatever is said of it afterwards
         step.set_turn(attrs.evolve(turn, delivery="rejected"))
-    settlement.settle(step, Settlement("failed", error=event.error))
+        if turn.cancel_requested_at is not None:  # nothing of it runs, which is what was asked for
+            end = Settlement("canceled", confirmed=True)
+    settlement.settle(step, end)
     if turn.sequence == 1:
         settlement.release(step)  # the startup runtime goes with a rejected first prompt (RT-031)
 

@@ -5,6 +5,7 @@ import pytest
 from runtime.lifecycle import inputs as i
 from runtime.providers import normalized as n
 from runtime.providers.port import CancelTurn
+from store.canonical.common import TurnError
 from store.canonical.identifiers import CallId, TurnId
 from tests.lifecycle.playbook import LOADS, Playbook
 
@@ -124,3 +125,16 @@ def test_text_the_agent_broke_off_is_interrupted_within_a_turn_that_completes() 
     assert [row.status for row in rows] == ["interrupted", "completed", "completed"]
     assert [book.texts[row.message_id] for row in rows] == ["half a", "the whole", "# Plan"]
     assert rows[-1].kind == "plan"
+
+
+@pytest.mark.rule("RT-006", "RT-008")
+def test_a_prompt_that_is_refused_after_a_stop_was_asked_is_stopped_not_failed() -> None:
+    book = an_open_session()
+    turn = book.send("later", "c2", "second")
+    book.cancel(turn.turn_id)
+    assert book.turns[turn.turn_id].outcome is None
+    book.say(n.TurnRejected(turn.turn_id, TurnError("session.busy", "no", "runtime")))
+    row = book.turns[turn.turn_id]
+    assert (row.outcome, row.delivery, row.error) == ("canceled", "rejected", None)
+    assert row.cancel_confirmed_at is not None
+    assert book.send("next", "c3", "third").sequence == 3

@@ -259,6 +259,7 @@ class Witness:
         if isinstance(command, CloseThread):
             self.open_threads.discard(command.scope)
             self.accepted.pop(command.scope, None)
+            self.pending = {asked for asked in self.pending if asked[0] != command.scope}
 
     def outputs(self, outputs: "list[Output] | tuple[Output, ...]") -> None:
         for output in outputs:

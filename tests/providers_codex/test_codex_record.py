@@ -2,8 +2,8 @@
 
 import pytest
 
-from runtime.providers.normalized import PromptKept, TextChunk, ToolCallReported, TurnReconciled
-from runtime.providers.port import GuideTurn, ReconcileTurn, StartTurn
+from runtime.providers.normalized import PromptKept, TextChunk, ToolCallReported, TurnReconciled, TurnRejected
+from runtime.providers.port import CancelTurn, GuideTurn, ReconcileTurn, StartTurn
 from store.canonical.message import TextBlock
 from tests.providers_codex.codex_playbook import T1, T2, A, CodexPlaybook, command, notice, turn_completed
 
@@ -76,6 +76,21 @@ def test_a_prompt_that_waits_for_a_turn_of_somebody_else_is_not_missing() -> Non
     book.reply("thread/turns/list", result=record("p0", "inProgress"))
     assert told(book) == TurnReconciled(T2, "unknown")
     book.receive(notice("turn/completed", turn={"id": "p0", "status": "completed", "items": []}))
+    assert book.calls()[-1] == "turn/start"
+
+
+@pytest.mark.rule("RT-007", "RT-008")
+def test_a_prompt_that_waits_for_a_turn_of_somebody_else_is_stopped_without_a_word_to_codex() -> None:
+    busy = {"id": "th", "status": {"type": "active", "activeFlags": []}}
+    book = CodexPlaybook().opened(resumes=True, thread=busy)
+    book.command(StartTurn(A, T2, (TextBlock("next"),))).skip().command(CancelTurn(A, T2))
+    (rejected,) = [event for event in book.events() if isinstance(event, TurnRejected)]
+    assert (rejected.turn_id, rejected.error.code) == (T2, "session.busy")
+    book.receive(notice("turn/completed", turn={"id": "p0", "status": "completed", "items": []}))
+    assert not {"turn/start", "turn/interrupt"} & set(book.calls()), (
+        "neither is told, nor the other turn stopped"
+    )
+    book.prompted(turn_id=T1)
     assert book.calls()[-1] == "turn/start"
 
 

@@ -203,8 +203,8 @@ class CodexAdapter:
         conversation = self._directory.of_scope(command.scope)
         pending = conversation.pending if conversation is not None else None
         turn = conversation.turn if conversation is not None else None
-        if pending is not None and pending.command.turn_id == command.turn_id:
-            pending.cancel_asked = True
+        if conversation is not None and pending is not None and pending.command.turn_id == command.turn_id:
+            conversation.stop_pending(pending, self._out)
         elif conversation is None or turn is None or turn.turn_id != command.turn_id:
             # Nothing goes to Codex for a turn that is over: it would stop the next one (FC-43, RT-007).
             self._out.add(Diagnostic("cancel.not_open", str(command.scope)))

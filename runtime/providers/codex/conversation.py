@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from runtime.providers.codex.asking import ELICITATION, Refusal, refuse
 from runtime.providers.codex.asks import AnswerToken, GivenAnswer, OpenAsks
-from runtime.providers.codex.failures import provider_error
+from runtime.providers.codex.failures import provider_error, runtime_error
 from runtime.providers.codex.feedback import Feedback
 from runtime.providers.codex.items import TextItem, read_item
 from runtime.providers.codex.late_calls import LateCalls
@@ -252,6 +252,13 @@ class Conversation:
             self.end(turn, Ending("failed", error=error), out)
         if unloaded:
             self.unloaded(out)
+
+    def stop_pending(self, pending: PendingStart, out: OutputBatch) -> None:
+        """A prompt without a turn is to be stopped: at once if Codex was not told it, else when it has its name."""
+        if pending.sent:
+            pending.cancel_asked = True
+        else:
+            self.start_refused(pending, runtime_error("session.busy"), unloaded=False, out=out)
 
     def _take_back(self, pending: PendingStart, out: OutputBatch) -> None:
         """What was held for a prompt that has no turn is looked at without it."""
