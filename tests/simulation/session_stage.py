@@ -32,7 +32,7 @@ from store.port import Read
 from supervisor.cell import CellPolicy
 from supervisor.mailbox import MailboxLimits
 from tests.doubles.virtual_time import pass_time
-from tests.lifecycle.playbook import KEY, LOADS, OPTIONS, a_claim, a_session
+from tests.lifecycle.playbook import KEY, LOADS, OPTIONS, SETTINGS, a_claim, a_session
 
 REQUEST = RequestId("r1")
 
@@ -87,7 +87,7 @@ class Stage:
             identifiers=CountedIdentifiers(),
             policy=Policy(),
             target_refusal=lambda _: None,
-            target_settings=lambda target_id: {},
+            target_settings=lambda _: SETTINGS,
             count=lambda _: None,
         )
         cells = SessionCells(services, self, self.spawn, MailboxLimits(), CellPolicy())
