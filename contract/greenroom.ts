@@ -428,6 +428,8 @@ export interface Limits {
   readonly turnReconcileSeconds: number;
   /** How long a provider may take to answer guidance. */
   readonly guideTimeoutSeconds: number;
+  /** Guidance of one session that waits for its provider's answer; more is answered `overloaded`. */
+  readonly maxOpenGuides: number;
   /** How long the delivery of an answer may take. */
   readonly respondTimeoutSeconds: number;
   /** How long a live agent may take to change a setting at once, the wait for it to open included. */

@@ -31,6 +31,7 @@ def session_policy(limits: Limits, unanswered: InteractionTimeout) -> Policy:
         turn_reconcile_seconds=limits.turn_reconcile_seconds,
         max_message_bytes=limits.max_message_bytes,
         guide_timeout_seconds=limits.guide_timeout_seconds,
+        open_guides_max=limits.max_open_guides,
         settings_timeout_seconds=limits.settings_timeout_seconds,
         idle_release_seconds=limits.idle_release_seconds,
         message_update_interval_ms=limits.message_update_interval_ms,

@@ -110,6 +110,8 @@ class Limits:
     """Silence after which the provider is asked how a turn stands."""
     guide_timeout_seconds: Seconds = 15.0
     """How long a provider may take to answer guidance."""
+    max_open_guides: Positive = 16
+    """Guidance of one session that waits for its provider's answer; more is answered `overloaded`."""
     respond_timeout_seconds: Seconds = 15.0
     """How long the delivery of an answer may take."""
     settings_timeout_seconds: Seconds = 15.0

@@ -47,6 +47,7 @@ LIMITS = {
     "cancelGraceSeconds": 10,
     "turnReconcileSeconds": 60,
     "guideTimeoutSeconds": 15,
+    "maxOpenGuides": 16,
     "respondTimeoutSeconds": 15,
     "sideOpenTimeoutSeconds": 20,
     "sideOwnerGraceSeconds": 2,

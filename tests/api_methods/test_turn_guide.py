@@ -1,31 +1,19 @@
 """`turn/guide`: more said within one exact running turn; never sent twice, and no id stuck where nothing took effect."""
 
 import json
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.doubles import guided_agent
+from tests.doubles.guided_agent import TARGET, guided_target
 from tests.end_to_end.client import Client, Json, connected
 from tests.end_to_end.daemon import Daemon
 from tests.end_to_end.fixtures import Connect, running, token_of
 from tests.end_to_end.talk import Talk, start, text, text_of
 
-TARGET = "guided"
 GUIDE_TIMEOUT_SECONDS = 1.0
-
-
-def guided_target(folder: Path) -> dict[str, Any]:
-    """The `[[targets]]` entry of an agent that takes guidance, and keeps what it is told."""
-    return {
-        "id": TARGET,
-        "provider": "codex",
-        "command": [sys.executable, "-I", "-S", str(guided_agent.__file__), "app-server"],
-        "env": {"GUIDED_LOG": str(folder / "told.jsonl")},
-    }
 
 
 @pytest.fixture(scope="module")

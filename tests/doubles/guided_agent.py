@@ -1,13 +1,16 @@
 """A Codex app-server in miniature that can be guided: `python -I -S guided_agent.py`. Standard library only.
 
 What it does with a prompt, or with guidance, is the first word of it; each line it is told is kept in the file that
-`GUIDED_LOG` names. It runs a turn until it is stopped, or guided with `end`.
+`GUIDED_LOG` names. It runs a turn until it is stopped, or guided with `end`; a prompt `mute` is done at once and never
+said to be, which only its record shows. While the file `GUIDED_LOG` + `.gone` exists its conversations are gone.
 """
 
 import json
 import os
 import sys
+from pathlib import Path
 
+TARGET = "guided"
 THREAD = "guided-thread"
 SETTINGS = {
     "model": "none",
@@ -18,6 +21,17 @@ SETTINGS = {
 }
 turns = 0
 running = ""
+muted: list[object] = []
+
+
+def guided_target(folder: Path) -> dict[str, object]:
+    """The `[[targets]]` entry of this agent; what it is told is kept in `told.jsonl`."""
+    return {
+        "id": TARGET,
+        "provider": "codex",
+        "command": [sys.executable, "-I", "-S", __file__, "app-server"],
+        "env": {"GUIDED_LOG": str(folder / "told.jsonl")},
+    }
 
 
 def write(**frame: object) -> None:
@@ -70,6 +84,11 @@ def answer(request: object, method: str, params: dict[str, object]) -> None:
     match method:
         case "initialize":
             write(id=request, result={"userAgent": "greenroom/0.171.0 (guided)", "codexHome": "/"})
+        case "thread/resume" if os.path.exists(os.environ["GUIDED_LOG"] + ".gone"):
+            refuse(request, f"no rollout found for thread id {THREAD}")
+        case "thread/turns/list":
+            open_turn = [{"id": running, "status": "inProgress", "items": []}] if running else []
+            write(id=request, result={"data": open_turn + muted})
         case "thread/start" | "thread/resume":
             thread = {"id": THREAD, "status": {"type": "idle"}}
             write(id=request, result={"thread": thread, "cwd": params["cwd"], **SETTINGS})
@@ -79,6 +98,10 @@ def answer(request: object, method: str, params: dict[str, object]) -> None:
             write(id=request, result={"turn": {"id": running, "status": "inProgress"}})
             tell("turn/started", turn={"id": running, "status": "inProgress", "items": []})
             item("agentMessage", "begun", text="begun")
+            if params["input"][0]["text"].startswith("mute"):  # type: ignore[index]
+                said = [{"type": "agentMessage", "id": name, "text": name} for name in ("begun", "done")]
+                muted.append({"id": running, "status": "completed", "items": said})
+                running = ""
         case "turn/steer":
             steer(request, params, params["input"][0]["text"])  # type: ignore[index]
         case "turn/interrupt":

@@ -19,14 +19,23 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle.live_tail import TailLimits
 from runtime.lifecycle.state import Policy
 from runtime.providers import normalized as n
-from runtime.providers.port import AnswerInteraction, CancelTurn, ConnectionCommand, OpenThread, StartTurn
+from runtime.providers.port import (
+    AnswerInteraction,
+    CancelTurn,
+    ConnectionCommand,
+    GuideTurn,
+    OpenThread,
+    StartTurn,
+)
 from runtime.refusal import Refusal
 from runtime.simulation.explore import one_order
 from runtime.simulation.small_ports import CountedIdentifiers, SimulatedClock
 from store.canonical.change import Committed, LoadedSession, StreamPiece, Unit, UnitOutcome
+from store.canonical.claim import SubmitClaim
 from store.canonical.identifiers import RequestId
 from store.canonical.interaction import ApprovalInput, Interaction
-from store.canonical.session import Session
+from store.canonical.message import Message
+from store.canonical.session import Session, SessionCapabilities
 from store.canonical.turn import Turn
 from store.port import Read
 from supervisor.cell import CellPolicy
@@ -68,6 +77,14 @@ class Stage:
     """Every row of the turn, as committed."""
     interactions: list[Interaction] = attrs.field(factory=list)
     forced: list[str] = attrs.field(factory=list)
+    guided: Callable[[GuideTurn], n.ProviderEvent | None] = lambda told: n.GuideAccepted(
+        told.turn_id, told.guide_id
+    )
+    """What the agent answers guidance with; null is silence."""
+    capabilities: SessionCapabilities = LOADS
+    claims: dict[str, SubmitClaim] = attrs.field(factory=dict)
+    said: list[str] = attrs.field(factory=list)
+    """The submit ids of user messages, as committed."""
     head_commit_seq: int = 0
     epoch: int = 0
     _queue: deque[tuple[Unit, Callable[[UnitOutcome], None]]] = attrs.field(factory=deque)
@@ -155,9 +172,13 @@ class Stage:
         self.note("told", command)
         match command:
             case OpenThread():
-                self.says(n.ThreadOpened("t", resumed=False, capabilities=LOADS))
+                self.says(n.ThreadOpened("t", resumed=False, capabilities=self.capabilities))
             case CancelTurn(_, turn_id):
                 self.nursery.start_soon(self._ends, n.TurnEnded(turn_id, "canceled"))
+            case GuideTurn():
+                answer = self.guided(command)
+                if answer is not None:
+                    self.says(answer)
             case AnswerInteraction(_, turn_id, request_id):
                 self.nursery.start_soon(self._ends, n.AnswerDelivered(turn_id, request_id))
         return True
@@ -190,16 +211,21 @@ class Stage:
                 self.head_commit_seq += 1
                 self.turns += [row for row in unit.rows if isinstance(row, Turn)]
                 self.interactions += [row for row in unit.rows if isinstance(row, Interaction)]
+                messages = (row for row in unit.rows if isinstance(row, Message))
+                self.said += [row.client_submit_id for row in messages if row.client_submit_id]
+                for claim in unit.claims_removed:
+                    del self.claims[claim.client_submit_id]
+                self.claims |= {claim.client_submit_id: claim for claim in unit.claims_added}
                 complete(Committed(unit, self.head_commit_seq, b""))
 
     def load(self, key: object) -> Read[LoadedSession | None]:
         return Read(None, 0)
 
-    def session_claim(self, *_: object) -> Read[None]:
-        return Read(None, 0)
+    def session_claim(self, _: object, submit_id: str) -> Read[SubmitClaim | None]:
+        return Read(self.claims.get(submit_id), 0)
 
-    def was_said(self, *_: object) -> bool:
-        return False
+    def was_said(self, _: object, __: object, submit_id: str) -> bool:
+        return submit_id in self.said
 
     def interaction(self, *_: object) -> Read[Interaction | None]:
         return Read(self.interactions[-1], 0)

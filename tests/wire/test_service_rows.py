@@ -137,6 +137,7 @@ def test_every_bound_of_the_contract_is_shown_with_its_default():
         "cancelGraceSeconds": 10,
         "turnReconcileSeconds": 60,
         "guideTimeoutSeconds": 15,
+        "maxOpenGuides": 16,
         "respondTimeoutSeconds": 15,
         "settingsTimeoutSeconds": 15,
         "sideOpenTimeoutSeconds": 20,

@@ -479,6 +479,8 @@ class Limits(TypedDict):
     """Silence after which the provider is asked how a turn stands."""
     guideTimeoutSeconds: float
     """How long a provider may take to answer guidance."""
+    maxOpenGuides: int
+    """Guidance of one session that waits for its provider's answer; more is answered `overloaded`."""
     respondTimeoutSeconds: float
     """How long the delivery of an answer may take."""
     settingsTimeoutSeconds: float
