@@ -88,6 +88,6 @@ export function failure(error: TurnError | null): Sentence {
 
 function sentenceOf(code: string): Sentence {
   const known = SENTENCES[code as ErrorCode] as readonly [string, string] | undefined;
-  const [what, next] = known ?? [`Greenroom refused this (${code}).`, "Update this page to learn why: reload it."];
+  const [what, next] = known ?? [`Greenroom refused this (${code}).`, "Reload the page, which may know it by now."];
   return { what, next };
 }

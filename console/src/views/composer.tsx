@@ -47,6 +47,7 @@ export class Composer extends Component<ComposerProps> {
     const turn = unsettledTurn(open);
     const isSending = open.outgoing.length > 0;
     const isBusy = turn !== null || isSending;
+    const meanwhile = turn?.phase === "waiting" ? "The agent waits for your answer." : "The agent is working. Write the next prompt meanwhile …";
     const isStopping = turn?.phase === "settling";
     if (!canControl(state)) return <p class="faint read-only">Your token may read only.</p>;
     return (
@@ -58,7 +59,7 @@ export class Composer extends Component<ComposerProps> {
           rows={1}
           value={draft}
           dir="auto"
-          placeholder={isBusy ? "The agent is working. Write the next prompt meanwhile …" : "What should the agent do?"}
+          placeholder={isBusy ? meanwhile : "What should the agent do?"}
           aria-describedby="prompt-help"
           onInput={(event) => dispatch({ type: "draft_changed", text: (event.currentTarget as HTMLTextAreaElement).value })}
           onKeyDown={this.keyed}

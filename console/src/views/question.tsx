@@ -24,7 +24,7 @@ export function Question({ interaction, state, dispatch }: QuestionProps): JSX.E
   const isOfChild = interaction.agentSessionId !== state.open?.agentSessionId;
   const { input } = interaction;
   return (
-    <section class={`question ${interaction.kind}`} aria-label={WORDS[interaction.kind] ?? "The agent asks"} aria-busy={isSent}>
+    <section class="question" aria-label={WORDS[interaction.kind] ?? "The agent asks"} aria-busy={isSent}>
       <p class="kicker">
         <Icon name={interaction.kind === "approval" ? "shield" : "question"} />
         {WORDS[interaction.kind] ?? "The agent asks"}
@@ -92,7 +92,17 @@ function isRefusal(option: InteractionOption): boolean {
 function Questions({ input, interaction, isFixed, dispatch }: { input: QuestionInput; interaction: Interaction; isFixed: boolean; dispatch: Dispatch }): JSX.Element {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const element = event.currentTarget as HTMLFormElement;
+    const form = new FormData(element);
+    const missing = input.questions.find((one) => answerOf(form, one) === "");
+    const field = missing && element.elements.namedItem(`${missing.id}.text`);
+    if (field instanceof HTMLInputElement) {
+      // "One of these, or words of your own" is no rule a form knows by itself.
+      field.setCustomValidity("Choose an answer, or write one.");
+      field.reportValidity();
+      field.setCustomValidity("");
+      return;
+    }
     const answers = input.questions.map((one): [string, string | string[]] => [one.id, answerOf(form, one)]);
     dispatch({ type: "answer_given", interaction, answer: { answersByQuestionId: Object.fromEntries(answers) } });
   };

@@ -2,7 +2,7 @@
 
 import { Component, type ComponentChildren, type JSX } from "preact";
 import type { FileChange, Interaction, Message, PlanEntry, ToolCall } from "../../../contract/greenroom";
-import { bytes, clipped, moment } from "../format";
+import { bytes, clipped, moment, visible } from "../format";
 import { Icon, type IconName } from "../icons";
 import { Markdown } from "../markdown";
 import { ANSWER_WORDS, answerKind } from "./answers";
@@ -132,11 +132,11 @@ export function Change({ change }: { change: FileChange }): JSX.Element {
   const verb = { add: "new", update: "changed", delete: "deleted", move: "moved" }[change.kind] ?? change.kind;
   return (
     <figure class="change">
-      <figcaption><span class="path">{change.path}</span> <span class="faint">{verb}</span></figcaption>
+      <figcaption><span class="path">{visible(change.path)}</span> <span class="faint">{verb}</span></figcaption>
       {change.diff && (
         <pre tabIndex={0}>
           {clipped(change.diff.trimEnd()).text.split("\n").map((line, index) => (
-            <span key={index} class={lineKind(line)}>{line + "\n"}</span>
+            <span key={index} class={lineKind(line)}>{`${visible(line.replace(/\r$/, ""))}\n`}</span>
           ))}
         </pre>
       )}

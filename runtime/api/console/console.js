@@ -976,7 +976,7 @@ function failure(error) {
 }
 function sentenceOf(code) {
   const known = SENTENCES[code];
-  const [what, next] = known ?? [`Greenroom refused this (${code}).`, "Update this page to learn why: reload it."];
+  const [what, next] = known ?? [`Greenroom refused this (${code}).`, "Reload the page, which may know it by now."];
   return { what, next };
 }
 
@@ -1640,6 +1640,7 @@ var Composer = class extends x {
     const turn = unsettledTurn(open);
     const isSending = open.outgoing.length > 0;
     const isBusy = turn !== null || isSending;
+    const meanwhile = turn?.phase === "waiting" ? "The agent waits for your answer." : "The agent is working. Write the next prompt meanwhile …";
     const isStopping = turn?.phase === "settling";
     if (!canControl(state)) return /* @__PURE__ */ a2("p", { class: "faint read-only", children: "Your token may read only." });
     return /* @__PURE__ */ a2("form", { class: `composer ${isBusy ? "busy" : ""}`, onSubmit: (event) => {
@@ -1655,7 +1656,7 @@ var Composer = class extends x {
           rows: 1,
           value: draft,
           dir: "auto",
-          placeholder: isBusy ? "The agent is working. Write the next prompt meanwhile …" : "What should the agent do?",
+          placeholder: isBusy ? meanwhile : "What should the agent do?",
           "aria-describedby": "prompt-help",
           onInput: (event) => dispatch({ type: "draft_changed", text: event.currentTarget.value }),
           onKeyDown: this.keyed
@@ -3394,11 +3395,12 @@ function Change({ change }) {
   const verb = { add: "new", update: "changed", delete: "deleted", move: "moved" }[change.kind] ?? change.kind;
   return /* @__PURE__ */ a2("figure", { class: "change", children: [
     /* @__PURE__ */ a2("figcaption", { children: [
-      /* @__PURE__ */ a2("span", { class: "path", children: change.path }),
+      /* @__PURE__ */ a2("span", { class: "path", children: visible(change.path) }),
       " ",
       /* @__PURE__ */ a2("span", { class: "faint", children: verb })
     ] }),
-    change.diff && /* @__PURE__ */ a2("pre", { tabIndex: 0, children: clipped(change.diff.trimEnd()).text.split("\n").map((line, index) => /* @__PURE__ */ a2("span", { class: lineKind(line), children: line + "\n" }, index)) })
+    change.diff && /* @__PURE__ */ a2("pre", { tabIndex: 0, children: clipped(change.diff.trimEnd()).text.split("\n").map((line, index) => /* @__PURE__ */ a2("span", { class: lineKind(line), children: `${visible(line.replace(/\r$/, ""))}
+` }, index)) })
   ] });
 }
 function lineKind(line) {
@@ -3463,7 +3465,7 @@ function Question({ interaction, state, dispatch }) {
   const isFixed = isSent || !canControl(state);
   const isOfChild = interaction.agentSessionId !== state.open?.agentSessionId;
   const { input } = interaction;
-  return /* @__PURE__ */ a2("section", { class: `question ${interaction.kind}`, "aria-label": WORDS[interaction.kind] ?? "The agent asks", "aria-busy": isSent, children: [
+  return /* @__PURE__ */ a2("section", { class: "question", "aria-label": WORDS[interaction.kind] ?? "The agent asks", "aria-busy": isSent, children: [
     /* @__PURE__ */ a2("p", { class: "kicker", children: [
       /* @__PURE__ */ a2(Icon, { name: interaction.kind === "approval" ? "shield" : "question" }),
       WORDS[interaction.kind] ?? "The agent asks",
@@ -3516,7 +3518,16 @@ function isRefusal(option) {
 function Questions({ input, interaction, isFixed, dispatch }) {
   const submit = (event) => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget);
+    const element = event.currentTarget;
+    const form = new FormData(element);
+    const missing = input.questions.find((one) => answerOf(form, one) === "");
+    const field = missing && element.elements.namedItem(`${missing.id}.text`);
+    if (field instanceof HTMLInputElement) {
+      field.setCustomValidity("Choose an answer, or write one.");
+      field.reportValidity();
+      field.setCustomValidity("");
+      return;
+    }
     const answers = input.questions.map((one) => [one.id, answerOf(form, one)]);
     dispatch({ type: "answer_given", interaction, answer: { answersByQuestionId: Object.fromEntries(answers) } });
   };
