@@ -866,6 +866,8 @@ export interface SessionGetReply {
   /** All pending ones of it and its descendants, and those of the turns returned. */
   readonly interactions: ReadonlyArray<Interaction>;
   readonly children: ReadonlyArray<Session>;
+  /** What did not fit into `maxPageBytes` whole. The rest of the interactions is in `interaction/list`; turns go on at `turnsCursor`. */
+  readonly incomplete: ReadonlyArray<"interactions" | "children">;
   readonly projection: "full" | "summary";
   readonly commitSeq: number;
 }

@@ -30,6 +30,8 @@ from store.latency import Latency
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
+IncompletePart = Literal["interactions", "children"]
+
 CommitEncoder = Callable[[int, Sequence[Row]], bytes]
 """Encodes the published event of a commit; called by the writer once the number is known, off the loop."""
 
@@ -52,7 +54,8 @@ class Page(Generic[T_co]):
 
 @attrs.frozen
 class SessionDetail:
-    """What `session/get` shows: the newest turns first, pending interactions of the whole tree."""
+    """What `session/get` shows: the newest turns first, pending interactions of the whole tree. `incomplete` names
+    what did not fit whole."""
 
     session: Session
     active_turn: Turn | None
@@ -60,6 +63,7 @@ class SessionDetail:
     turns_cursor: str | None
     interactions: tuple[Interaction, ...]
     children: tuple[Session, ...]
+    incomplete: tuple[IncompletePart, ...] = ()
 
 
 @attrs.frozen

@@ -42,6 +42,7 @@ from store.port import (
     SessionDetail,
     SessionFilter,
 )
+from store.session_detail import SizedT, read_detail, within
 from store.statements import (
     claims,
     deleted_sessions,
@@ -53,7 +54,6 @@ from store.statements import (
     turns,
     workspaces,
 )
-from store.statements.interactions import ListedInteraction
 from store.statements.sessions import StoredSession
 
 PAGE_BYTES_MAX: Final = 4 * 1024 * 1024
@@ -99,31 +99,12 @@ class SqliteReader:
             return Read(loaded, commit_seq)
 
     def detail(self, key: SessionKey, turns_max: int) -> Read[SessionDetail | None]:
-        """The newest `turns_max` turns; pending interactions of the tree below, and all of those turns."""
+        """See `store.session_detail`."""
         with self._snapshot() as commit_seq:
             stored = sessions.find(self._connection, key)
             if stored is None:
                 return Read(None, commit_seq)
-            page = self._turns(stored.reference, None, turns_max)
-            below = sessions.descendants(self._connection, key.workspace_id, key.agent_session_id)
-            tree = [stored.reference, *(child.reference for child in below)]
-            shown = {
-                found.place: found.interaction
-                for found in (
-                    *interactions.pending(self._connection, tree),
-                    *interactions.of_turns(
-                        self._connection, stored.reference, [turn.turn_id for turn in page.items]
-                    ),
-                )
-            }
-            detail = SessionDetail(
-                session=stored.session,
-                active_turn=self._active_turn(stored),
-                turns=page.items,
-                turns_cursor=page.next_cursor,
-                interactions=tuple(shown[place] for place in sorted(shown)),
-                children=tuple(child.session for child in below),
-            )
+            detail = read_detail(self._connection, stored, turns_max, self._page_bytes_max)
             return Read(detail, commit_seq)
 
     def sessions(
@@ -136,9 +117,8 @@ class SqliteReader:
         if cursor is not None:
             after = session_lists.ListPlace(*decode_cursor(list_name, 3, cursor))
         with self._snapshot() as commit_seq:
-            found, more = _taken(
-                session_lists.page(self._connection, workspace_id, which, after, limit + 1), limit
-            )
+            listed = session_lists.page(self._connection, workspace_id, which, after, limit + 1)
+            found, more = _within(listed, limit, self._page_bytes_max)
             items = tuple(self._listed(one.stored) for one in found if one.stored is not None)
             place = found[-1].place if more else None
             next_cursor = (
@@ -340,18 +320,10 @@ class SqliteReader:
         return ListedSession(session, active_turn, pending)
 
 
-def _within(
-    listed: Iterable[ListedInteraction], limit: int, bytes_max: int
-) -> tuple[list[ListedInteraction], bool]:
+def _within(listed: Iterable[SizedT], limit: int, bytes_max: int) -> tuple[list[SizedT], bool]:
     """As many as fit by number and by size, never none where there are some; and whether something was left."""
-    taken: list[ListedInteraction] = []
-    size = 0
-    for one in listed:
-        size += one.size
-        if len(taken) == limit or (taken and size > bytes_max):
-            return taken, True
-        taken.append(one)
-    return taken, False
+    taken, cut = within(listed, bytes_max)
+    return taken[:limit], cut or len(taken) > limit
 
 
 def _taken(found: Iterable[PlacedT], limit: int) -> tuple[list[PlacedT], bool]:

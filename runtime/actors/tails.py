@@ -11,7 +11,7 @@ import trio
 
 from runtime.lifecycle.live_tail import LiveTail, TailLimits
 from store.canonical.change import StreamPiece
-from store.canonical.identifiers import SessionKey
+from store.canonical.identifiers import MessageId, SessionKey
 from store.canonical.message import Message
 from store.port import StoreWriter
 
@@ -51,6 +51,11 @@ class TailRegistry:
         """That message as it stands, or None when it no longer streams."""
         tail = self._tails.get(key)
         return tail.complete(message) if tail is not None and message.message_id in tail else None
+
+    def streams(self, key: SessionKey, message_id: MessageId) -> bool:
+        """Whether that message still streams."""
+        tail = self._tails.get(key)
+        return tail is not None and message_id in tail
 
     def take_unwritten(self) -> list[StreamPiece]:
         """Everything the store does not have yet."""

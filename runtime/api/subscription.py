@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import attrs
 
 from runtime.actors.tails import TailRegistry
+from runtime.api.commit_events import ENVELOPE_BYTES
 from runtime.api.outbound_queue import OutboundQueue
 from runtime.wire import events
 from runtime.wire.encoding import encode_event, encode_snapshot, event_prefix
@@ -53,6 +54,8 @@ class SubscriptionFilter:
 class _Gap:
     message: Message
     told: bool = False
+    too_large: bool = False
+    """No frame holds a snapshot of it: nothing more of it is sent before the row that ends it."""
 
 
 @attrs.define(eq=False)
@@ -69,6 +72,8 @@ class Subscription:
     """Every commit up to this one has been sent, or did not concern this subscription."""
     figures: HubFigures = attrs.field(factory=HubFigures)
     """Shared by all subscriptions of a hub."""
+    frame_bytes_max: int = 8 * 1024 * 1024
+    """`maxServerFrameBytes`."""
     live: bool = False
     _begun: bool = attrs.field(default=False, init=False)
     """Whether it follows the activity topic at all; of the host alone there is nothing to catch up with."""
@@ -220,13 +225,19 @@ class Subscription:
         """Snapshots of what still streams; what has ended was made good by its row."""
         told = {key: gap for key, gap in self._gaps.items() if gap.told}
         for (key, message_id), gap in told.items():
+            if gap.too_large and self.tails.streams(key, message_id):
+                continue
             del self._gaps[key, message_id]
             snapshot = self.tails.snapshot(key, gap.message)
             if snapshot is not None:
                 self._snapshot(snapshot, told=True)
 
     def _snapshot(self, message: Message, *, told: bool = False) -> None:
-        if not self.queue.put_fact(self._prefix, encode_snapshot(message)):
+        body = encode_snapshot(message)
+        if len(body) + ENVELOPE_BYTES > self.frame_bytes_max:
+            self._gaps[_message_key(message)] = _Gap(message, told, too_large=True)
+            self._tell_gaps()
+        elif not self.queue.put_fact(self._prefix, body):
             self._gaps[_message_key(message)] = _Gap(message, told)
 
 

@@ -116,6 +116,9 @@ class SessionGetReply:
     interactions: tuple[Interaction, ...]
     """All pending ones of it and its descendants, and those of the turns returned."""
     children: tuple[Session, ...]
+    incomplete: tuple[Literal["interactions", "children"], ...]
+    """What did not fit into `maxPageBytes` whole. The rest of the interactions is in `interaction/list`; turns go on
+    at `turnsCursor`."""
     projection: Literal["full", "summary"]
     commit_seq: Count
 

@@ -73,6 +73,8 @@ class FoundInteraction:
 
     place: int
     interaction: Interaction
+    size: int
+    """About how many characters it took to read it."""
 
 
 @attrs.frozen
@@ -136,17 +138,21 @@ def pending_in_tree(connection: apsw.Connection, workspace_id: WorkspaceId, root
 def _found(rows: Iterable[tuple[SqlValue, ...]]) -> Iterator[FoundInteraction]:
     for place, *values in rows:
         assert isinstance(place, int)
-        yield FoundInteraction(place, INTERACTION.from_sql(values))
+        yield FoundInteraction(place, INTERACTION.from_sql(values), _size(values))
 
 
 def _listed(rows: Iterable[tuple[SqlValue, ...]]) -> Iterator[ListedInteraction]:
     for place, *values in rows:
         assert isinstance(place, int)
-        size = sum(len(value) for value in values if isinstance(value, str))
+        size = _size(values)
         try:
             yield ListedInteraction(place, INTERACTION.from_sql(values), size)
         except RowError:
             yield ListedInteraction(place, None, size)
+
+
+def _size(values: Sequence[SqlValue]) -> int:
+    return sum(len(value) for value in values if isinstance(value, str))
 
 
 def _list(values: Sequence[object]) -> str:

@@ -51,6 +51,11 @@ class Listed:
     place: ListPlace
     stored: StoredSession | None
 
+    @property
+    def size(self) -> int:
+        """About how many characters it took to read it."""
+        return self.stored.size if self.stored is not None else 0
+
 
 def page(
     connection: apsw.Connection, workspace_id: WorkspaceId, which: SessionFilter, after: ListPlace, limit: int

@@ -79,6 +79,8 @@ class StoredSession:
     reference: int
     session: Session
     counters: SessionCounters
+    size: int
+    """About how many characters it took to read it."""
 
 
 def stored_session(values: tuple[SqlValue, ...]) -> StoredSession:
@@ -87,7 +89,9 @@ def stored_session(values: tuple[SqlValue, ...]) -> StoredSession:
     assert isinstance(reference, int)
     assert isinstance(turn_sequence, int)
     assert isinstance(message_sequence, int)
-    return StoredSession(reference, SESSION.from_sql(row), SessionCounters(turn_sequence, message_sequence))
+    size = sum(len(value) for value in row if isinstance(value, str))
+    counters = SessionCounters(turn_sequence, message_sequence)
+    return StoredSession(reference, SESSION.from_sql(row), counters, size)
 
 
 def save(connection: apsw.Connection, session: Session) -> int:

@@ -219,6 +219,38 @@ def test_text_that_comes_and_ends_while_a_replay_is_under_way_is_lost_with_a_wor
     assert told.count("gap:m") == 1
 
 
+def test_a_message_that_no_frame_holds_is_told_lost_and_not_streamed_on(stage: Stage) -> None:
+    large, small = stage.open("large"), stage.open("small")
+    stage.subscription.frame_bytes_max = 3000
+    stage.read_all()
+    for _ in range(7):
+        stage.stream(large, 700)
+    told = stage.read_all()
+    assert told[-1] == "gap:large"
+    assert [event for event in told if event.startswith("snap")] == []
+    stage.stream(large, 100)
+    stage.stream(small, 100)
+    stage.commit(1)
+    assert stage.read_all() == ["d:small.0", "c1"], "others go on, and nothing is told twice"
+    stage.end(large)
+    stage.commit(2)
+    again = stage.open("large")
+    stage.stream(again, 100)
+    assert stage.read_all()[0] == "c2"
+
+
+def test_who_comes_when_a_message_is_too_large_already_is_told_so() -> None:
+    stage = Stage()
+    large = stage.open("large")
+    for _ in range(5):
+        stage.tails.of(KEY).append(large.message_id, "x" * 700)
+    stage.subscription.frame_bytes_max = 3000
+    stage.subscription.begin(0)
+    assert stage.read_all() == ["gap:large"]
+    stage.stream(large, 10)
+    assert stage.read_all() == []
+
+
 def test_a_small_fact_does_not_overtake_the_word_that_found_no_room(stage: Stage) -> None:
     message = stage.open("m")
     number = 0

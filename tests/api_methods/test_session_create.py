@@ -79,6 +79,7 @@ async def test_everything_the_caller_chooses_is_kept(client: Client, workspace: 
         "turnsCursor": None,
         "interactions": [],
         "children": [],
+        "incomplete": [],
         "projection": "full",
         "commitSeq": created["commitSeq"],
     }

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.end_to_end.client import Client
+from tests.end_to_end.client import Client, connected
 from tests.end_to_end.daemon import Daemon
-from tests.end_to_end.fixtures import Connect, token_of
+from tests.end_to_end.fixtures import Connect, MakeDaemon, token_of
 from tests.end_to_end.talk import start
 
 
@@ -53,6 +53,24 @@ async def test_the_reply_holds_every_commit_up_to_its_number(client: Client, wor
         turns = [c["row"] for event in upto for c in event["changes"] if c["type"] == "turn"]
         if turns and client.events("commit")[-1]["commitSeq"] >= reply["commitSeq"]:
             assert reply["turns"][0] == turns[-1]
+
+
+async def test_what_does_not_fit_into_a_page_is_left_to_the_cursor_and_named(make_daemon: MakeDaemon) -> None:
+    daemon = make_daemon({"limits": {"maxPageBytes": 6000}})
+    async with connected(daemon) as client:
+        await client.subscribe("w")
+        talk = await start(client, "w", "[[say 0]]", cwd=None)
+        turns = [await client.settled(talk.turn)]
+        turns += [await talk.say(f"[[say {number}]]") for number in range(1, 9)]
+        detail = await client.request("session/get", **talk.key)
+        assert 1 <= len(detail["turns"]) < 9
+        assert detail["incomplete"] == []
+        page = {"nextCursor": detail["turnsCursor"]}
+        seen = detail["turns"]
+        while page["nextCursor"] is not None:
+            page = await client.request("turn/list", **talk.key, cursor=page["nextCursor"], limit=3)
+            seen += page["items"]
+        assert seen == turns[::-1]
 
 
 @pytest.mark.rule("RT-041")

@@ -37,6 +37,7 @@ def detail(**more):
         "activeTurn": None,
         "turns": [settled()],
         "turnsCursor": None,
+        "incomplete": [],
         "interactions": [],
         "children": [],
         "projection": "full",

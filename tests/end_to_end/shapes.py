@@ -325,6 +325,7 @@ REPLIES: dict[str, Specification] = {
         "turnsCursor": (str, None),
         "interactions": [INTERACTION],
         "children": [SESSION],
+        "incomplete": [{"interactions", "children"}],
         "projection": {"full", "summary"},
         "commitSeq": int,
     },

@@ -954,6 +954,8 @@ class SessionGetReply(TypedDict):
     interactions: list[Interaction]
     """All pending ones of it and its descendants, and those of the turns returned."""
     children: list[Session]
+    incomplete: list[Literal["interactions", "children"] | str]
+    """What did not fit into `maxPageBytes` whole. The rest of the interactions is in `interaction/list`; turns go on at `turnsCursor`."""
     projection: Literal["full", "summary"] | str
     commitSeq: int
 

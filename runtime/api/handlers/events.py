@@ -33,6 +33,7 @@ def subscribe(request: Request[requests.EventsSubscribeParams]) -> Handled:
         reader=services.reader,
         tails=services.tails,
         figures=services.hub.figures,
+        frame_bytes_max=services.limits.max_server_frame_bytes,
         cursor=params.after_commit_seq if replays and params.after_commit_seq is not None else head,
     )
     client.subscriptions[subscription.subscription_id] = subscription

@@ -91,6 +91,7 @@ def get(request: Request[requests.SessionGetParams]) -> Handled:
             turns_cursor=detail.turns_cursor,
             interactions=detail.interactions,
             children=tuple(observed(services, child) for child in detail.children),
+            incomplete=detail.incomplete,
             projection=params.projection,
             commit_seq=read.commit_seq,
         )
