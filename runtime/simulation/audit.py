@@ -73,8 +73,7 @@ async def _settle(world: World, auditor: SimulatedClient) -> None:
 
 async def _use_once_more(world: World, auditor: SimulatedClient) -> None:
     """The next prompt works (promise 5), in every session there is; then each is closed."""
-    listed = await auditor.ask("session/list", {"limit": 200})
-    names = [session["agentSessionId"] for session in listed.result["items"]]
+    names = [session["agentSessionId"] for session, _ in await auditor.pages("session/list", {})]
     for name in names:
         problem = await _send_goodbye(auditor, name, f"last-1-{name}")
         for number in range(2, _TRIES + 1):
@@ -143,15 +142,19 @@ async def _compare(
 async def _read_all(auditor: SimulatedClient) -> Contents:
     """Everything as a client reads it."""
     shown = Contents()
-    listed = await auditor.ask("session/list", {"limit": 200})
-    for session in listed.result["items"]:
+    for interaction, _ in await auditor.pages("interaction/list", {}):
+        asked = (interaction[name] for name in ("workspaceId", "agentSessionId", "turnId", "requestId"))
+        workspace_id, session_id, turn_id, request_id = asked
+        shown.interactions[workspace_id, session_id, turn_id, request_id] = interaction
+    for session, _ in await auditor.pages("session/list", {}):
         name = session["workspaceId"], session["agentSessionId"]
         read = await auditor.ask("session/get", {"agentSessionId": name[1]})
         shown.sessions[name] = read.result["session"]
-        for turn in read.result["turns"]:
+        rest: list[tuple[Json, int]] = []
+        if read.result["turnsCursor"] is not None:
+            rest = await auditor.pages("turn/list", {"agentSessionId": name[1]}, read.result["turnsCursor"])
+        for turn in (*read.result["turns"], *(turn for turn, _ in rest)):
             shown.turns[*name, turn["turnId"]] = turn
-        for interaction in read.result["interactions"]:
-            shown.interactions[*name, interaction["turnId"], interaction["requestId"]] = interaction
         for message in await _messages(auditor, name[1]):
             shown.messages[*name, message["messageId"]] = message
     return shown

@@ -211,23 +211,43 @@ class SimulatedClient:
                 await self.wait_for_news()
             session = self._reread.popleft()
             if session is None:
-                listed = await self.ask("session/list", {"limit": 200})
-                self._reread.extend(item["agentSessionId"] for item in listed.result["items"])
+                listed = await self.pages("session/list", {})
+                self._reread.extend(item["agentSessionId"] for item, _ in listed)
             else:
-                self._learn(await self.ask("session/get", {"agentSessionId": session}))
+                await self._learn(session)
                 self._stir()
 
-    def _learn(self, read: Request) -> None:
+    async def pages(self, method: str, params: Json, cursor: str | None = None) -> list[tuple[Json, int]]:
+        """All items of a list from `cursor` on, each with the number of the page it came with."""
+        found: list[tuple[Json, int]] = []
+        while True:
+            read = await self.ask(method, {**params, "cursor": cursor, "limit": 200})
+            if read.state != "answered":
+                return found
+            found += [(item, read.result["commitSeq"]) for item in read.result["items"]]
+            cursor = read.result["nextCursor"]
+            if cursor is None:
+                return found
+
+    async def _learn(self, session: str) -> None:
+        read = await self.ask("session/get", {"agentSessionId": session})
         if read.state != "answered":
             return
         rows, commit_seq = read.result, read.result["commitSeq"]
-        name = self.workspace_id, rows["session"]["agentSessionId"]
+        name = self.workspace_id, session
         watch = self.watches[-1]
         watch.learn(("session", *name), rows["session"], commit_seq)
-        for turn in rows["turns"]:
-            watch.learn(("turn", *name, turn["turnId"]), turn, commit_seq)
-        for row in rows["interactions"]:
-            watch.learn(("interaction", *name, row["turnId"], row["requestId"]), row, commit_seq)
+        turns = [(turn, commit_seq) for turn in rows["turns"]]
+        asked = [(row, commit_seq) for row in rows["interactions"]]
+        if rows["turnsCursor"] is not None:
+            turns += await self.pages("turn/list", {"agentSessionId": session}, rows["turnsCursor"])
+        if rows["turnsCursor"] is not None or rows["incomplete"]:
+            listed = await self.pages("interaction/list", {})
+            asked += [(row, number) for row, number in listed if row["agentSessionId"] == session]
+        for turn, number in turns:
+            watch.learn(("turn", *name, turn["turnId"]), turn, number)
+        for row, number in asked:
+            watch.learn(("interaction", *name, row["turnId"], row["requestId"]), row, number)
             self._look_at(row)
 
     async def answer_approvals(self) -> None:
