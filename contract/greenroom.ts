@@ -34,6 +34,41 @@ export interface ApprovalInput {
   readonly reason?: string;
 }
 
+/** Read a picture. */
+export interface AttachmentGetParams {
+  readonly workspaceId: WorkspaceId;
+  readonly attachmentId: string;
+  /** Only if this session shows it. */
+  readonly agentSessionId?: SessionId | null;
+}
+
+/** A picture with its content. */
+export interface AttachmentGetReply {
+  readonly attachmentId: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+  /** Base64, with its padding. */
+  readonly data: string;
+  readonly commitSeq: number;
+}
+
+/** Store a picture. The same content again is the same attachment. */
+export interface AttachmentPutParams {
+  readonly workspaceId: WorkspaceId;
+  /** `image/png`, `image/jpeg`, `image/gif` or `image/webp`. */
+  readonly mediaType: string;
+  /** Base64, with its padding. */
+  readonly data: string;
+}
+
+/** The picture is durable. An image block of a prompt shows these three. */
+export interface AttachmentPutReply {
+  readonly attachmentId: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+  readonly commitSeq: number;
+}
+
 export type Change = SessionChange | TurnChange | MessageChange | InteractionChange | GoalChange | OperationChange | SessionRemovedChange | SessionRestoredChange;
 
 /** Commits up to here were none of this subscription's. */
@@ -466,6 +501,10 @@ export interface Limits {
   readonly deletedRetentionBytes: number;
   readonly maxAttachmentBytes: number;
   readonly maxAttachmentsPerPrompt: number;
+  /** How long an attachment that no prompt shows is kept. */
+  readonly attachmentUnusedSeconds: number;
+  /** What attachments that no prompt shows yet may take up together. */
+  readonly maxUnusedAttachmentBytes: number;
   /** How long a clean stop may take. */
   readonly shutdownGraceSeconds: number;
 }
@@ -1561,6 +1600,10 @@ export interface Methods {
   readonly "interaction/respond": { params: InteractionRespondParams; result: InteractionReply };
   /** List the interactions of a workspace. */
   readonly "interaction/list": { params: InteractionListParams; result: InteractionListReply };
+  /** Store a picture that prompts can show. */
+  readonly "attachment/put": { params: AttachmentPutParams; result: AttachmentPutReply };
+  /** Read a picture. */
+  readonly "attachment/get": { params: AttachmentGetParams; result: AttachmentGetReply };
   /** Hear of what happens. */
   readonly "events/subscribe": { params: EventsSubscribeParams; result: EventsSubscribeReply };
   /** Change what a subscription follows, without a gap. */

@@ -144,10 +144,12 @@ class Controller:
         self.trees = self._trees()
         self.retention = DeletedRetention(
             ports.reader,
+            ports.writer,
             self.trees,
             ports.clock,
             limits.deleted_retention_seconds,
             limits.deleted_retention_bytes,
+            limits.attachment_unused_seconds,
         )
         self.api = self._api(server_info)
 

@@ -14,7 +14,17 @@ import structlog
 from store import commit_log
 from store.commit_log import LogLimits
 from store.files import DatabaseFiles
-from store.group import GroupResult, GroupWriter, Job, JobOutcome, PiecesJob, UnitJob, UnitsJob, refusal
+from store.group import (
+    AttachmentJob,
+    GroupResult,
+    GroupWriter,
+    Job,
+    JobOutcome,
+    PiecesJob,
+    UnitJob,
+    UnitsJob,
+    refusal,
+)
 from store.port import CommitEncoder, StoreHealth
 from store.statements import deleted_sessions
 
@@ -223,7 +233,9 @@ class Committer:
 
 
 def _is_new_work(job: Job) -> bool:
-    return isinstance(job, PiecesJob) or (isinstance(job, UnitJob) and bool(job.unit.claims_added))
+    if isinstance(job, UnitJob):
+        return bool(job.unit.claims_added)
+    return isinstance(job, PiecesJob | AttachmentJob)
 
 
 def _purges(job: Job) -> bool:

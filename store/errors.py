@@ -95,6 +95,14 @@ class SessionMoved(StoreError):
     """A deletion, restore or purge was decided on a row that is another one by now. Code `session.busy`: decide anew."""
 
 
+class AttachmentGone(StoreError):
+    """A unit shows a picture that is not stored, or no longer. Code `attachment.not_found`."""
+
+
+class TooManyUnused(StoreError):
+    """Pictures that nothing uses take up all they may. Code `limit.exceeded`."""
+
+
 class InvalidCursor(StoreError):
     """A page cursor that this store did not make, or made for another list."""
 

@@ -11,6 +11,7 @@ import apsw
 import attrs
 
 from store import commit_log
+from store.canonical.attachment import Attachment, AttachmentNotStored, AttachmentOutcome, AttachmentStored
 from store.canonical.change import (
     Committed,
     NotCommitted,
@@ -23,16 +24,18 @@ from store.canonical.change import (
 from store.commit_log import LogEnd
 from store.errors import (
     PROGRAM_ERRORS,
+    AttachmentGone,
     ClaimTaken,
     SessionIsDeleted,
     SessionMoved,
     StoreError,
+    TooManyUnused,
     is_damage,
     is_full,
     is_passing,
 )
 from store.port import CommitEncoder, LoggedCommit
-from store.statements import messages
+from store.statements import attachments, messages
 from store.statements.units import write_unit
 
 GroupFailure = Literal["full", "unavailable", "unknown"]
@@ -69,8 +72,25 @@ class UnitsJob:
     """On trio's clock."""
 
 
-Job: TypeAlias = UnitJob | UnitsJob | PiecesJob
-JobOutcome: TypeAlias = UnitOutcome | tuple[UnitOutcome, ...] | bool
+@attrs.frozen
+class AttachmentJob:
+    """A picture to store, and whom to tell."""
+
+    attachment: Attachment
+    unused_bytes_max: int
+    complete: Callable[[AttachmentOutcome], None]
+
+
+@attrs.frozen
+class ExpiryJob:
+    """A step of dropping pictures that nothing uses; `complete` is told whether any went."""
+
+    put_before: int
+    complete: Callable[[bool], None]
+
+
+Job: TypeAlias = UnitJob | UnitsJob | PiecesJob | AttachmentJob | ExpiryJob
+JobOutcome: TypeAlias = UnitOutcome | tuple[UnitOutcome, ...] | AttachmentOutcome | bool
 
 
 @attrs.frozen
@@ -177,6 +197,10 @@ class GroupWriter:
                 return tuple([self._write_unit(unit) for unit in units])
             case PiecesJob(pieces):
                 return self._add(pieces)
+            case AttachmentJob(attachment, unused_bytes_max):
+                return AttachmentStored(attachments.put(self._connection, attachment, unused_bytes_max))
+            case ExpiryJob(put_before):
+                return attachments.drop_unused(self._connection, put_before) > 0
             case _:
                 assert_never(job)
 
@@ -213,6 +237,8 @@ class GroupWriter:
 
 def refusal(job: Job, code: str, detail: str) -> JobOutcome:
     """The outcome of a job of which certainly nothing is stored."""
+    if isinstance(job, AttachmentJob):
+        return AttachmentNotStored(code)
     return _of_each(job, lambda unit: NotCommitted(unit, code, detail))
 
 
@@ -223,7 +249,7 @@ def last_committed(outcome: JobOutcome) -> Committed | None:
 
 
 def _keeps(outcome: JobOutcome) -> bool:
-    return outcome is True or last_committed(outcome) is not None
+    return outcome is True or isinstance(outcome, AttachmentStored) or last_committed(outcome) is not None
 
 
 def _of_each(job: Job, make: Callable[[Unit], UnitOutcome]) -> JobOutcome:
@@ -233,7 +259,9 @@ def _of_each(job: Job, make: Callable[[Unit], UnitOutcome]) -> JobOutcome:
             return make(unit)
         case UnitsJob(units):
             return tuple([make(unit) for unit in units])
-        case PiecesJob():
+        case AttachmentJob():
+            return AttachmentNotStored("store.unavailable")
+        case PiecesJob() | ExpiryJob():
             return False
         case _:
             assert_never(job)
@@ -248,6 +276,10 @@ def _rejected(job: Job, error: Exception) -> JobOutcome:
             code, detail = "session.deleted", str(error)
         case SessionMoved():
             code, detail = "session.busy", str(error)
+        case AttachmentGone():
+            code, detail = "attachment.not_found", str(error)
+        case TooManyUnused():
+            code, detail = "limit.exceeded", str(error)
         case apsw.Error() if is_damage(error):
             code = "store.unavailable"
     return refusal(job, code, detail)

@@ -10,6 +10,7 @@ from typing import Generic, Literal, Protocol, TypeVar
 import attrs
 import trio
 
+from store.canonical.attachment import Attachment, AttachmentOutcome
 from store.canonical.change import LoadedSession, Row, StreamPiece, Unit, UnitOutcome
 from store.canonical.claim import SubmitClaim
 from store.canonical.identifiers import (
@@ -173,6 +174,14 @@ class DeletedTree:
     """Of its messages, when it was deleted."""
 
 
+@attrs.frozen
+class AttachmentFacts:
+    """What is known of a picture without its content; the size in bytes."""
+
+    media_type: str
+    bytes: int
+
+
 class StoreReader(Protocol):
     """Short reads on the loop, each in one read transaction. Raises `StoreUnavailable` on an I/O error."""
 
@@ -212,6 +221,13 @@ class StoreReader(Protocol):
     ) -> Read[Page[SearchHit]]:
         """Sessions that are not deleted and hold all words of `query`, each once. A page may be shorter than `limit`,
         even empty, and have a next one: a call looks at a bounded number of matches."""
+
+    def attachment_facts(self, workspace_id: WorkspaceId, attachment_id: str) -> AttachmentFacts | None: ...
+
+    def attachment(
+        self, workspace_id: WorkspaceId, attachment_id: str, shown_by: SessionId | None = None
+    ) -> Read[Attachment | None]:
+        """The picture with its content; with `shown_by`, only if that session shows it (RT-137)."""
 
     def due_deletions(self, deleted_through: int, bytes_max: int, limit: int) -> tuple[DeletedTree, ...]:
         """Deleted trees to purge, oldest deletion first: those deleted at or before `deleted_through`, and those that
@@ -276,6 +292,15 @@ class StoreWriter(Protocol):
     ) -> None:
         """Queue units of several sessions that commit together or not at all, each under a number of its own.
         `complete` gets their outcomes in their order: all committed, or all of one other kind."""
+
+    def submit_attachment(
+        self, attachment: Attachment, unused_bytes_max: int, complete: Callable[[AttachmentOutcome], None]
+    ) -> None:
+        """Queue a picture, refused when those that nothing uses would take up more than `unused_bytes_max`. No
+        commitSeq: until a message shows it, it is nobody's fact."""
+
+    def submit_expiry(self, put_before: int) -> None:
+        """Queue a small step of dropping pictures that were put before that time and are not used."""
 
     def submit_pieces(self, pieces: Sequence[StreamPiece], complete: Callable[[bool], None]) -> None:
         """Queue written-behind text. A piece whose message no longer streams is dropped. No commitSeq."""

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 import apsw
 
 from store import commit_log
+from store.canonical.attachment import Attachment
 from store.canonical.change import LoadedSession
 from store.canonical.claim import SubmitClaim
 from store.canonical.identifiers import (
@@ -30,6 +31,7 @@ from store.cursors import decode_cursor, decode_name_cursor, encode_cursor, enco
 from store.errors import RowError, translated
 from store.message_windows import read_window
 from store.port import (
+    AttachmentFacts,
     DeletedTree,
     ListedSession,
     ListedWorkspace,
@@ -44,6 +46,7 @@ from store.port import (
 )
 from store.session_detail import SizedT, read_detail, within
 from store.statements import (
+    attachments,
     claims,
     deleted_sessions,
     interactions,
@@ -181,6 +184,23 @@ class SqliteReader:
             items, place = found.page(limit)
             next_cursor = encode_cursor("search", (place.part, place.row)) if place else None
             return Read(Page(items, next_cursor), commit_seq)
+
+    def attachment_facts(self, workspace_id: WorkspaceId, attachment_id: str) -> AttachmentFacts | None:
+        """See `StoreReader`."""
+        with self._snapshot():
+            found = attachments.facts(self._connection, workspace_id, attachment_id)
+            return None if found is None else AttachmentFacts(*found)
+
+    def attachment(
+        self, workspace_id: WorkspaceId, attachment_id: str, shown_by: SessionId | None = None
+    ) -> Read[Attachment | None]:
+        """See `StoreReader`."""
+        with self._snapshot() as commit_seq:
+            if shown_by is not None:
+                key = SessionKey(workspace_id, shown_by)
+                if not attachments.is_shown_by(self._connection, key, attachment_id):
+                    return Read(None, commit_seq)
+            return Read(attachments.find(self._connection, workspace_id, attachment_id), commit_seq)
 
     def due_deletions(self, deleted_through: int, bytes_max: int, limit: int) -> tuple[DeletedTree, ...]:
         """See `StoreReader`."""

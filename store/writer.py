@@ -14,10 +14,13 @@ import attrs
 import structlog
 import trio
 
+from store.canonical.attachment import Attachment, AttachmentOutcome
 from store.canonical.change import Committed, NotCommitted, OutcomeUnknown, StreamPiece, Unit, UnitOutcome
 from store.committer import Committer
 from store.errors import PROGRAM_ERRORS
 from store.group import (
+    AttachmentJob,
+    ExpiryJob,
     GroupResult,
     Job,
     JobOutcome,
@@ -97,6 +100,21 @@ class QueuedWriter(ABC):
     ) -> None:
         """See `StoreWriter`."""
         self._enqueue(UnitsJob(tuple(units), complete, trio.current_time()))
+
+    def submit_attachment(
+        self, attachment: Attachment, unused_bytes_max: int, complete: Callable[[AttachmentOutcome], None]
+    ) -> None:
+        """See `StoreWriter`."""
+        self._enqueue(AttachmentJob(attachment, unused_bytes_max, complete))
+
+    def submit_expiry(self, put_before: int) -> None:
+        """See `StoreWriter`. A step that found something is followed by another, behind what waits by then."""
+
+        def again(dropped: bool) -> None:
+            if dropped:
+                self.submit_expiry(put_before)
+
+        self._enqueue(ExpiryJob(put_before, again))
 
     def submit_pieces(self, pieces: Sequence[StreamPiece], complete: Callable[[bool], None]) -> None:
         """See `StoreWriter`. `complete(False)` asks for the same text again: it is not known to be durable."""
@@ -203,7 +221,7 @@ class QueuedWriter(ABC):
     def _count(self, job: Job, outcome: JobOutcome) -> None:
         figures = self._figures
         match outcome:
-            case Committed() if not isinstance(job, PiecesJob):
+            case Committed() if isinstance(job, UnitJob | UnitsJob):
                 figures.commit.observe(trio.current_time() - job.submitted_at_seconds)
             case NotCommitted() | OutcomeUnknown():
                 code = outcome.code if isinstance(outcome, NotCommitted) else "unknown"

@@ -15,6 +15,7 @@ from runtime.actors.activities import ActivityRegistry
 from runtime.actors.holds import is_over
 from runtime.actors.links import SessionLink
 from runtime.actors.lookup import Lookup
+from runtime.actors.pictures import with_pictures
 from runtime.actors.replies import InteractionReply, ReplySink, SessionReply, TurnReply
 from runtime.actors.tails import TailRegistry
 from runtime.actors.timers import SessionTimers
@@ -324,7 +325,9 @@ class SessionActor:
             case fx.ReplaceText(message_id, text):
                 self._tail.replace(message_id, text)
             case fx.TellConnection(generation, command):
-                self._link.tell(generation, command)
+                self._link.tell(
+                    generation, with_pictures(command, self._services.reader, self._key.workspace_id)
+                )
             case fx.ArmTimer(timer, seconds):
                 self._timers.arm(timer, seconds, mailbox)
             case fx.DisarmTimer(timer):

@@ -35,7 +35,9 @@ from supervisor.mailbox import Mailbox, MailboxLimits
 
 log = structlog.get_logger(__name__)
 
-STORE_REFUSALS = frozenset({"store.full", "store.unavailable", "submit.conflict", "session.deleted"})
+STORE_REFUSALS = frozenset(
+    {"store.full", "store.unavailable", "submit.conflict", "session.deleted", "attachment.not_found"}
+)
 """Codes of a unit that was not committed although nothing was wrong with it."""
 INPUT_BYTES = 512
 """What an input weighs besides its text."""
@@ -116,7 +118,7 @@ def _answer_discarded(messages: Sequence[SessionInput], error: Exception) -> Non
 def _refusal(error: Exception) -> Refusal:
     match error:
         case UnitNotCommitted():
-            known = error.code in ("store.full", "session.deleted")
+            known = error.code in ("store.full", "session.deleted", "attachment.not_found")
             return Refusal(error.code, delivery="not_dispatched" if known else "unknown")
         case ActorStopped():
             return Refusal("shutdown.in_progress")

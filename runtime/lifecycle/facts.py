@@ -20,12 +20,12 @@ from runtime.lifecycle import effects as fx
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle import interaction as interactions
 from runtime.lifecycle import turn as turns
+from runtime.lifecycle.prompt_blocks import prompt_blocks
 from runtime.lifecycle.state import Step, survives_release
 from runtime.lifecycle.turn import Settlement
-from runtime.providers.port import CancelTurn, CloseThread, PromptBlock, StartTurn
+from runtime.providers.port import CancelTurn, CloseThread, StartTurn
 from runtime.refusal import Refusal
 from store.canonical.common import TurnError
-from store.canonical.message import ResourceLinkBlock, TextBlock
 
 
 def advance(step: Step) -> None:
@@ -175,10 +175,7 @@ def _dispatch(step: Step) -> None:
     state = step.state
     assert state.turn is not None
     assert state.prompt is not None
-    content = tuple(
-        block for block in state.prompt.content if isinstance(block, TextBlock | ResourceLinkBlock)
-    )
-    prompt: tuple[PromptBlock, ...] = content
+    prompt = prompt_blocks(state.prompt.content)
     step.do(fx.NewUnit())
     step.set_turn(turns.dispatching(state.turn))
     wanted = settings.chosen(state.session)

@@ -12,12 +12,12 @@ import attrs
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle import transcript
+from runtime.lifecycle.prompt_blocks import prompt_blocks
 from runtime.lifecycle.state import OpenGuide, Step
 from runtime.providers.normalized import GuideAccepted, GuideRefused
 from runtime.providers.port import GuideTurn
 from runtime.refusal import Refusal
 from store.canonical.identifiers import ClientSubmitId
-from store.canonical.message import ResourceLinkBlock, TextBlock
 from store.canonical.turn import Delivery, Turn
 
 OVERLOADED_RETRY_MS: Final = 1000
@@ -53,9 +53,7 @@ def request(step: Step, command: i.RequestGuide) -> None:
     submission = attrs.evolve(command.submission, claim=claim)
     kept = {**step.state.guides, claim.client_submit_id: OpenGuide(turn, submission, (command.reply,))}
     step.change(guides=kept)
-    content = tuple(
-        block for block in submission.prompt.content if isinstance(block, TextBlock | ResourceLinkBlock)
-    )
+    content = prompt_blocks(submission.prompt.content)
     guide_id = guide_id_of(claim.client_submit_id)
     step.do(
         fx.TellOnceClaimed(

@@ -1,7 +1,7 @@
-"""Retention of deleted sessions: purges what was kept long enough, and the longest deleted of what is too much (ST-030).
+"""Retention of what is kept without being used: deleted sessions (ST-030), and pictures that no prompt shows.
 
-Owns the period and the size of a step. Each tree is purged as a client would, one at a time; one that somebody works on
-is left to a later step.
+Owns the period and the size of a step. Each tree is purged as a client would, one at a time, the longest deleted first;
+one that somebody works on is left to a later step.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ from runtime.operations.session_trees import SessionTreeOperations
 from runtime.ports import WallClock
 from runtime.refusal import Refusal
 from store.errors import RowError, StoreDamaged, StoreUnavailable
-from store.port import DeletedTree, StoreReader
+from store.port import DeletedTree, StoreReader, StoreWriter
 
 log = structlog.get_logger(__name__)
 
@@ -40,18 +40,21 @@ class _Told:
 
 @attrs.define
 class DeletedRetention:
-    """The background task that keeps deleted sessions within their bounds."""
+    """The background task that keeps both within their bounds."""
 
     reader: StoreReader
+    writer: StoreWriter
     trees: SessionTreeOperations
     clock: WallClock
     retention_seconds: float
     bytes_max: int
+    unused_seconds: float
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Purge what is due now and then, until cancelled."""
         task_status.started()
         while True:
+            self.writer.submit_expiry(self.clock.now_ms() - int(self.unused_seconds * 1000))
             purged = await self.step()
             await trio.sleep(0 if purged == TREES_A_STEP else PERIOD_SECONDS)
 

@@ -32,10 +32,11 @@ class Scope:
 
 @attrs.frozen
 class ImageData:
-    """A picture of a prompt, resolved from its attachment; `data` is base64."""
+    """A picture of a prompt. `data` is base64, put in from the attachment in the step in which a connection is told."""
 
     media_type: str
     data: str
+    attachment_id: str = ""
 
 
 PromptBlock: TypeAlias = TextBlock | ResourceLinkBlock | ImageData

@@ -148,5 +148,9 @@ class Limits:
     """What deleted sessions may take up together; the longest deleted are purged first."""
     max_attachment_bytes: Positive = 10 * MIB
     max_attachments_per_prompt: Positive = 8
+    attachment_unused_seconds: Seconds = 3600.0
+    """How long an attachment that no prompt shows is kept."""
+    max_unused_attachment_bytes: Positive = 256 * MIB
+    """What attachments that no prompt shows yet may take up together."""
     shutdown_grace_seconds: Seconds = 10.0
     """How long a clean stop may take."""

@@ -306,6 +306,22 @@ _TABLE = (
         "read",
     ),
     Method(
+        "attachment/put",
+        "Store a picture that prompts can show.",
+        requests.AttachmentPutParams,
+        replies.AttachmentPutReply,
+        "control",
+        refusals=("request.too_large", "attachment.unsupported", "store.full"),
+    ),
+    Method(
+        "attachment/get",
+        "Read a picture.",
+        requests.AttachmentGetParams,
+        replies.AttachmentGetReply,
+        "read",
+        refusals=("attachment.not_found",),
+    ),
+    Method(
         "events/subscribe",
         "Hear of what happens.",
         requests.EventsSubscribeParams,
@@ -378,7 +394,6 @@ UNBUILT_METHODS = frozenset(
     {
         *("turn/editRetry", "editRetry/recover", "operation/get", "goal/control", "goal/get"),
         "session/fork",
-        *("attachment/put", "attachment/get"),
         *("side/capabilities", "side/open", "side/send", "side/cancel", "side/respond", "side/close"),
         *("side/get", "side/list", "surface/dispose", "surface/attach"),
         *("provider/status", "provider/models", "provider/skills", "provider/usage"),

@@ -184,6 +184,28 @@ class InteractionListReply:
 
 
 @attrs.frozen(kw_only=True)
+class AttachmentPutReply:
+    """The picture is durable. An image block of a prompt shows these three."""
+
+    attachment_id: str
+    media_type: str
+    bytes: Count
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class AttachmentGetReply:
+    """A picture with its content."""
+
+    attachment_id: str
+    media_type: str
+    bytes: Count
+    data: str
+    """Base64, with its padding."""
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
 class EventsSubscribeReply:
     """The subscription stands; its events follow this reply."""
 
@@ -263,6 +285,8 @@ Reply: TypeAlias = (
     | TurnListReply
     | InteractionReply
     | InteractionListReply
+    | AttachmentPutReply
+    | AttachmentGetReply
     | EventsSubscribeReply
     | TargetListReply
     | WorkspaceListReply

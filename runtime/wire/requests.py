@@ -327,6 +327,28 @@ class InteractionListParams(PageParams, WorkspaceParams):
     status: InteractionStatus | None = None
 
 
+# --- attachments ------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class AttachmentPutParams(WorkspaceParams):
+    """Store a picture. The same content again is the same attachment."""
+
+    media_type: ShortText
+    """`image/png`, `image/jpeg`, `image/gif` or `image/webp`."""
+    data: Annotated[str, Characters(1, 64 * 1024 * 1024)]
+    """Base64, with its padding."""
+
+
+@attrs.frozen(kw_only=True)
+class AttachmentGetParams(WorkspaceParams):
+    """Read a picture."""
+
+    attachment_id: ShortText
+    agent_session_id: SessionId | None = None
+    """Only if this session shows it (RT-137)."""
+
+
 # --- events -----------------------------------------------------------------------------------------------------
 
 

@@ -27,6 +27,10 @@ _REMOVE = """
     UPDATE sessions SET deleted_at = ?1, deleted_bytes = (
         SELECT coalesce(sum(octet_length(m.content) + coalesce(octet_length(m.tool_call), 0)), 0)
         FROM messages AS m WHERE m.session_ref = sessions.id
+    ) + (
+        SELECT coalesce(sum(octet_length(a.data)), 0)
+        FROM attachment_uses AS u JOIN attachments AS a ON a.id = u.attachment_ref
+        WHERE u.session_ref = sessions.id
     )
     WHERE workspace_id = ?2 AND agent_session_id = ?3 AND updated_at = ?4 AND message_version = ?5
         AND deleted_at IS NULL AND active_turn_id IS NULL

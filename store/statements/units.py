@@ -14,7 +14,7 @@ from store.canonical.message import Message
 from store.canonical.session import Session
 from store.canonical.turn import Turn
 from store.errors import InvalidUnit, SessionIsDeleted
-from store.statements import claims, deleted_sessions, interactions, messages, sessions, turns
+from store.statements import attachments, claims, deleted_sessions, interactions, messages, sessions, turns
 
 
 def write_unit(connection: apsw.Connection, unit: Unit, rows: Sequence[Row]) -> None:
@@ -76,6 +76,7 @@ def _save(connection: apsw.Connection, reference: int, row: Row) -> None:
             turns.save(connection, reference, row)
         case Message():
             messages.save(connection, reference, row)
+            attachments.use(connection, reference, row)
         case Interaction():
             interactions.save(connection, reference, row)
         case _:

@@ -261,7 +261,8 @@ async def test_what_is_wrong_with_it_is_named(
 
 
 async def test_what_the_target_cannot_take_is_refused_whole(client: Client, workspace: str) -> None:
-    talk = await start(client, workspace)
+    talk = await start(client, workspace, target="blind")
+    await client.request("session/resume", **talk.key)
     image = {"type": "image", "mediaType": "image/png", "bytes": 1, "attachmentId": "a"}
     refused = await client.refused(
         "session/send", **talk.key, clientSubmitId="one", content=[*text("see"), image]

@@ -8,7 +8,7 @@ from tests.end_to_end.shapes import REPLIES
 
 UNBUILT = """
 session/fork turn/editRetry editRetry/recover goal/control goal/get operation/get
-attachment/put attachment/get side/capabilities side/open side/send side/cancel side/respond side/close side/get
+side/capabilities side/open side/send side/cancel side/respond side/close side/get
 side/list surface/dispose surface/attach provider/status provider/models provider/skills provider/usage
 fault/inject fault/list fault/clear
 """

@@ -68,6 +68,7 @@ def shared_settings(folder: Path) -> dict[str, Any]:
             agent("deaf", folder, DEMO_NO_INITIALIZE="1"),
             agent("sign-in", folder, DEMO_NEEDS_SIGN_IN="1"),
             agent("forgetful", folder, DEMO_NO_LOAD="1"),
+            agent("blind", folder, DEMO_NO_IMAGES="1"),
             agent("stiff", folder, DEMO_NO_SETTINGS="1"),
             agent("broken", folder, DEMO_EXIT_CODE="3"),
             {"id": "missing", "provider": "acp", "command": ["no-such-agent-program"]},

@@ -364,6 +364,8 @@ REPLIES: dict[str, Specification] = {
     "turn/cancel": _TURN_REPLY,
     "interaction/respond": {"interaction": INTERACTION, "commitSeq": int},
     "interaction/list": _page(INTERACTION),
+    "attachment/put": {"attachmentId": str, "mediaType": str, "bytes": int, "commitSeq": int},
+    "attachment/get": {"attachmentId": str, "mediaType": str, "bytes": int, "data": str, "commitSeq": int},
     "events/subscribe": {"subscriptionId": int, "commitSeq": int, "gap": bool},
     "events/update": {"commitSeq": int},
     "events/unsubscribe": {"commitSeq": int},

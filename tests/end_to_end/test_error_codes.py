@@ -70,6 +70,7 @@ SHOWN_BY = {
     ),
     "settings.invalid": "api_methods/test_session_create.py::test_a_refused_create_leaves_nothing_and_frees_its_id",
     "attachment.unsupported": "api_methods/test_session_send.py::test_what_the_target_cannot_take_is_refused_whole",
+    "attachment.not_found": "api_methods/test_attachments.py::test_another_workspace_or_session_does_not_find_it",
     "limit.exceeded": "end_to_end/test_admission.py::test_no_more_sessions_than_allowed_and_repeats_still_work",
     "overloaded": "api_methods/test_transport_errors.py::test_too_many_requests_in_flight_are_overloaded",
     "store.unavailable": (
@@ -81,7 +82,6 @@ SHOWN_BY = {
     "internal": "operations/test_operation_outcomes.py::test_an_error_is_the_callers_answer_and_nobody_elses",
 }
 NOT_GIVEN_YET = {
-    "attachment.not_found": "no method stores attachments: a prompt with one is attachment.unsupported",
     "store.full": "shown by the store's own tests, on a disk that is full: tests/store",
 }
 

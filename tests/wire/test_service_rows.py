@@ -160,6 +160,8 @@ def test_every_bound_of_the_contract_is_shown_with_its_default():
         "deletedRetentionBytes": 1024 * mib,
         "maxAttachmentBytes": 10 * mib,
         "maxAttachmentsPerPrompt": 8,
+        "attachmentUnusedSeconds": 3600,
+        "maxUnusedAttachmentBytes": 256 * mib,
         "shutdownGraceSeconds": 10,
     }
 

@@ -65,6 +65,7 @@ CONTROL = {
     "session/updateSettings",
     "session/delete",
     "session/restore",
+    "attachment/put",
     "turn/cancel",
     "interaction/respond",
 }

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from greenroom_client.contract.models import (
     Answer,
+    AttachmentGetReply,
+    AttachmentPutReply,
     ClientSubmitId,
     ConversationsPlacement,
     DebugSessionReply,
@@ -42,6 +44,7 @@ from greenroom_client.contract.models import (
 
 READ_METHODS = frozenset(
     [
+        "attachment/get",
         "events/subscribe",
         "events/unsubscribe",
         "events/update",
@@ -542,6 +545,41 @@ class Methods(ABC):
         """
         result: InteractionListReply = await self.request(
             "interaction/list", _given(workspace_id=workspace_id, cursor=cursor, limit=limit, status=status)
+        )
+        return result
+
+    async def attachment_put(
+        self, *, workspace_id: WorkspaceId, media_type: str, data: str
+    ) -> AttachmentPutReply:
+        """Store a picture that prompts can show.
+
+        media_type: `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+        data: Base64, with its padding.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        request.too_large, attachment.unsupported, store.full, request.invalid, auth.forbidden,
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
+        """
+        result: AttachmentPutReply = await self.request(
+            "attachment/put", _given(workspace_id=workspace_id, media_type=media_type, data=data)
+        )
+        return result
+
+    async def attachment_get(
+        self, *, workspace_id: WorkspaceId, attachment_id: str, agent_session_id: SessionId | None = None
+    ) -> AttachmentGetReply:
+        """Read a picture.
+
+        agent_session_id: Only if this session shows it.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        attachment.not_found, request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded,
+        overloaded, store.unavailable, shutdown.in_progress, internal.
+        """
+        result: AttachmentGetReply = await self.request(
+            "attachment/get",
+            _given(workspace_id=workspace_id, attachment_id=attachment_id, agent_session_id=agent_session_id),
         )
         return result
 

@@ -55,6 +55,45 @@ class ApprovalInput(TypedDict):
     reason: NotRequired[str]
 
 
+class AttachmentGetParams(TypedDict):
+    """Read a picture."""
+
+    workspaceId: WorkspaceId
+    attachmentId: str
+    agentSessionId: NotRequired[SessionId | None]
+    """Only if this session shows it."""
+
+
+class AttachmentGetReply(TypedDict):
+    """A picture with its content."""
+
+    attachmentId: str
+    mediaType: str
+    bytes: int
+    data: str
+    """Base64, with its padding."""
+    commitSeq: int
+
+
+class AttachmentPutParams(TypedDict):
+    """Store a picture. The same content again is the same attachment."""
+
+    workspaceId: WorkspaceId
+    mediaType: str
+    """`image/png`, `image/jpeg`, `image/gif` or `image/webp`."""
+    data: str
+    """Base64, with its padding."""
+
+
+class AttachmentPutReply(TypedDict):
+    """The picture is durable. An image block of a prompt shows these three."""
+
+    attachmentId: str
+    mediaType: str
+    bytes: int
+    commitSeq: int
+
+
 class Checkpoint(TypedDict):
     """Commits up to here were none of this subscription's."""
 
@@ -517,6 +556,10 @@ class Limits(TypedDict):
     """What deleted sessions may take up together; the longest deleted are purged first."""
     maxAttachmentBytes: int
     maxAttachmentsPerPrompt: int
+    attachmentUnusedSeconds: float
+    """How long an attachment that no prompt shows is kept."""
+    maxUnusedAttachmentBytes: int
+    """What attachments that no prompt shows yet may take up together."""
     shutdownGraceSeconds: float
     """How long a clean stop may take."""
 

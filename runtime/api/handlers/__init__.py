@@ -4,7 +4,7 @@ store, commands to a mailbox, operations to a task."""
 from collections.abc import Callable
 from typing import Any
 
-from runtime.api.handlers import events, host, labels, session_trees, sessions, turns
+from runtime.api.handlers import attachments, events, host, labels, session_trees, sessions, turns
 from runtime.api.requests_context import Handled, Request
 
 HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
@@ -29,6 +29,8 @@ HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
     "turn/cancel": turns.cancel,
     "interaction/respond": turns.respond,
     "interaction/list": turns.list_interactions,
+    "attachment/put": attachments.put,
+    "attachment/get": attachments.get,
     "events/subscribe": events.subscribe,
     "events/update": events.update,
     "events/unsubscribe": events.unsubscribe,

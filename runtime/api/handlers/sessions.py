@@ -24,11 +24,11 @@ def create(request: Request[requests.SessionCreateParams]) -> Handled:
     unsupported = _unsupported(params)
     if unsupported is not None:
         return unsupported
-    prompt = prompt_of(services, params.initial_content, None)
-    if isinstance(prompt, Refusal):
-        return prompt
     session_id = params.agent_session_id or SessionId(services.identifiers.new_id())
     key = SessionKey(params.workspace_id, session_id)
+    prompt = prompt_of(services, key, params.initial_content, None, "initialContent")
+    if isinstance(prompt, Refusal):
+        return prompt
     new = NewSession(
         key=key,
         target_id=params.agent_target_id,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, cast
 
+from runtime.api.handlers.attachments import picture_refusal
 from runtime.api.requests_context import ApiServices, Request
 from runtime.lifecycle.inputs import Prompt
 from runtime.refusal import Refusal
@@ -12,17 +13,22 @@ from runtime.wire.encoding import canonical_json
 from store.canonical.claim import SubmitClaim, SubmitMethod
 from store.canonical.common import Json
 from store.canonical.identifiers import ClientSubmitId, SessionKey
-from store.canonical.message import ContentBlock, ImageBlock, ResourceLinkBlock, TextBlock
+from store.canonical.message import ContentBlock, ResourceLinkBlock, TextBlock
 
 
 def prompt_of(
-    services: ApiServices, content: Sequence[ContentBlock] | None, display_prompt: str | None
+    services: ApiServices,
+    key: SessionKey,
+    content: Sequence[ContentBlock] | None,
+    display_prompt: str | None,
+    member: str = "content",
 ) -> Prompt | Refusal | None:
     """The prompt, or why it cannot be taken whole: nothing is ever cut or dropped (`contract §4`, attachments)."""
     if content is None:
         return None
-    if any(isinstance(block, ImageBlock) for block in content):
-        return Refusal("attachment.unsupported")
+    refusal = picture_refusal(services, key, content, member)
+    if refusal is not None:
+        return refusal
     size = sum(map(_bytes_of, content)) + len((display_prompt or "").encode())
     if size > services.limits.max_message_bytes:
         return Refusal("request.too_large", details={"limit": "maxMessageBytes"})

@@ -11,7 +11,7 @@ from runtime.wire import replies, requests
 def send(request: Request[requests.SessionSendParams]) -> Handled:
     """`session/send`: answered once prompt and turn are durable, before any provider is told (RT-028, RT-029)."""
     params, services = request.params, request.services
-    prompt = prompt_of(services, params.content, params.display_prompt)
+    prompt = prompt_of(services, params.session_key, params.content, params.display_prompt)
     if isinstance(prompt, Refusal):
         return prompt
     assert prompt is not None
@@ -25,7 +25,7 @@ def send(request: Request[requests.SessionSendParams]) -> Handled:
 def guide(request: Request[requests.TurnGuideParams]) -> Handled:
     """`turn/guide`: exactly that turn; answered when its delivery is known (RT-078, RT-079)."""
     params, services = request.params, request.services
-    prompt = prompt_of(services, params.content, None)
+    prompt = prompt_of(services, params.session_key, params.content, None)
     if isinstance(prompt, Refusal):
         return prompt
     assert prompt is not None

@@ -104,5 +104,6 @@ class DemoSettings(NamedTuple):
     protocol_version: int = 1
     loads: bool = True
     resumes: bool = True
+    takes_images: bool = True
     needs_sign_in: bool = False
     answers_settings: bool = True

@@ -129,7 +129,7 @@ class DemoAgent:
             "agentInfo": {"name": AGENT_NAME, "title": "Greenroom demo agent", "version": AGENT_VERSION},
             "agentCapabilities": {
                 "loadSession": True,
-                "promptCapabilities": {"image": True, "embeddedContext": True},
+                "promptCapabilities": {"image": self._settings.takes_images, "embeddedContext": True},
                 "sessionCapabilities": session_abilities,
             },
             "authMethods": [],

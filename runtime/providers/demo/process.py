@@ -70,6 +70,7 @@ def settings_of(environment: Mapping[str, str]) -> DemoSettings:
         protocol_version=int(environment.get("DEMO_PROTOCOL_VERSION", "1")),
         loads=environment.get("DEMO_NO_LOAD") != "1",
         resumes=environment.get("DEMO_NO_RESUME") != "1",
+        takes_images=environment.get("DEMO_NO_IMAGES") != "1",
         needs_sign_in=environment.get("DEMO_NEEDS_SIGN_IN") == "1",
         answers_settings=environment.get("DEMO_NO_SETTINGS") != "1",
     )
