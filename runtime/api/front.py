@@ -21,10 +21,9 @@ from runtime.api.transport import (
     ClientHandler,
     ClientPeer,
     ClientTransport,
-    ServeClient,
     TransportLimits,
 )
-from runtime.api.upgrade import WEBSOCKET_PATH, Upgrade, bearer_token, check_upgrade
+from runtime.api.upgrade import WEBSOCKET_PATH, ServeClient, Upgrade, bearer_token, check_upgrade
 from supervisor.cell import guard
 
 _READ_BYTES_MAX = 16 * 1024

@@ -4,7 +4,7 @@ import ipaddress
 
 import attrs
 
-from runtime.api.origin_policy import is_loopback
+from runtime.api.host_names import is_loopback
 
 _UNIX_PREFIX = "unix:"
 

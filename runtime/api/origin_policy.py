@@ -4,11 +4,11 @@ A browser sends a page's `Origin` and the name it looked up as `Host`: the first
 one whose name was rebound to the loopback address. Both are judged for every request, before any token.
 """
 
-import ipaddress
 from collections.abc import Iterable
 
 import attrs
 
+from runtime.api.host_names import host_name, is_loopback
 from runtime.api.http_exchange import RequestHead
 
 
@@ -42,27 +42,3 @@ class OriginPolicy:
         if name is None:
             return False
         return is_loopback(name) or name in self.allowed_hosts or host in self.allowed_hosts
-
-
-def host_name(host: str) -> str | None:
-    """The name of a `Host` header without its port; None when it is malformed."""
-    if host.startswith("["):
-        name, bracket, rest = host[1:].partition("]")
-        colon, port = rest[:1], rest[1:]
-    else:
-        name, colon, port = host.partition(":")
-        bracket = "]"
-    well_formed = (
-        name and bracket and colon in ("", ":") and (not port or (port.isascii() and port.isdigit()))
-    )
-    return name if well_formed else None
-
-
-def is_loopback(name: str) -> bool:
-    """Whether `name` can only mean this machine: `localhost` or a numeric loopback address."""
-    if name.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False

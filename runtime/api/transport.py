@@ -1,8 +1,9 @@
 """The seam between the API and what carries its frames to and from one client.
 
 Owns the types both sides of that seam share: limits, byte stream, peer, and `ClientTransport`, which the dispatcher
-holds. Two implementations exist (`wsproto_transport.py`, `trio_websocket_transport.py`); nothing above this module
-may know which one runs (architecture §7).
+holds. Three implementations exist: two on a socket (`wsproto_transport.py`, `trio_websocket_transport.py`) and one in
+memory (`in_process_transport.py`); nothing above this module may know which one runs (architecture §7), and nothing of
+HTTP is here (RT-145).
 """
 
 from collections.abc import Awaitable, Callable
@@ -13,7 +14,6 @@ import attrs
 from runtime.api.authentication import Principal
 from runtime.api.inbound_frames import BinaryFrame, Closed, InboundFrame, TextFrame
 from runtime.api.outbound_queue import OutboundQueue
-from runtime.api.upgrade import Upgrade
 
 __all__ = [
     "BinaryFrame",
@@ -25,7 +25,6 @@ __all__ = [
     "EagerByteStream",
     "InboundFrame",
     "Listener",
-    "ServeClient",
     "StreamHandler",
     "TextFrame",
     "TransportLimits",
@@ -160,18 +159,3 @@ class ClientTransport(Protocol):
 
 ClientHandler = Callable[[ClientTransport], Awaitable[None]]
 """Serves one client until `receive` says `Closed`. A handler that returns closes the connection with 1000."""
-
-
-class ServeClient(Protocol):
-    """An implementation of the transport: carries one admitted client from the 101 answer to the closed socket."""
-
-    async def __call__(
-        self,
-        stream: ByteStream,
-        upgrade: Upgrade,
-        peer: ClientPeer,
-        handle: ClientHandler,
-        limits: TransportLimits,
-    ) -> None:
-        """Returns when the connection has ended; broken connections and slow clients raise nothing."""
-        ...

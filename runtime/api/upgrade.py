@@ -1,15 +1,18 @@
 """Whether a request may become a WebSocket, decided on its head alone. Pure.
 
 Owns the rules of the upgrade (RFC 6455 §4.2.1) and of our subprotocols (contract §2): `greenroom.v1` is the one that
-is selected; `greenroom.v1.bearer.TOKEN` carries a browser's token and is never echoed. Answering is the transport's.
+is selected; `greenroom.v1.bearer.TOKEN` carries a browser's token and is never echoed. Answering is the transport's:
+`ServeClient` is what one on a socket has to be.
 """
 
 import base64
 import binascii
+from typing import Protocol
 
 import attrs
 
 from runtime.api.http_exchange import HttpResponse, RequestHead, refusal
+from runtime.api.transport import ByteStream, ClientHandler, ClientPeer, TransportLimits
 
 WEBSOCKET_PATH = "/v1/ws"
 SUBPROTOCOL = "greenroom.v1"
@@ -91,3 +94,18 @@ def _is_key(value: str) -> bool:
         return len(base64.b64decode(value, validate=True)) == _KEY_BYTES
     except (binascii.Error, ValueError):
         return False
+
+
+class ServeClient(Protocol):
+    """An implementation of the transport: carries one admitted client from the 101 answer to the closed socket."""
+
+    async def __call__(
+        self,
+        stream: ByteStream,
+        upgrade: Upgrade,
+        peer: ClientPeer,
+        handle: ClientHandler,
+        limits: TransportLimits,
+    ) -> None:
+        """Returns when the connection has ended; broken connections and slow clients raise nothing."""
+        ...

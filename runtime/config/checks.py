@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from runtime.api.host_names import host_name
 from runtime.api.listen_address import (
     AddressForbidden,
     AddressInvalid,
@@ -18,7 +19,6 @@ from runtime.api.listen_address import (
     check_reach,
     parse_listen_address,
 )
-from runtime.api.origin_policy import host_name
 from runtime.config.document import Document
 from runtime.config.problem import invalid
 from runtime.config.target_checks import VARIABLE, VARIABLE_PROBLEM, check_target

@@ -23,7 +23,7 @@ from runtime.api.http_exchange import HttpResponse, RequestHead
 from runtime.api.listen_address import AddressForbidden, AddressInvalid
 from runtime.api.listener import AddressInUse, SocketListener, bind
 from runtime.api.origin_policy import OriginPolicy
-from runtime.api.transport import ServeClient
+from runtime.api.upgrade import ServeClient
 from runtime.config import Configuration
 from runtime.controller import Controller
 from runtime.controller_limits import transport_limits

@@ -19,7 +19,8 @@ from runtime.api.inbound_frames import BinaryFrame, Closed, TextFrame
 from runtime.api.listen_address import ListenAddress, TcpAddress
 from runtime.api.listener import SocketListener, bind
 from runtime.api.origin_policy import OriginPolicy
-from runtime.api.transport import ClientHandler, ClientTransport, ServeClient, StreamHandler, TransportLimits
+from runtime.api.transport import ClientHandler, ClientTransport, StreamHandler, TransportLimits
+from runtime.api.upgrade import ServeClient
 
 ADMIN_TOKEN = "admin-token"
 READ_TOKEN = "read-token"
