@@ -185,6 +185,8 @@ async def test_words_that_come_with_a_refusal_go_on_as_guidance_and_the_turn_goe
     assert (await stage.client.settled(talk.turn))["outcome"] == "completed"
     (answer,) = await stage.one_reply_each(talk, 1)
     assert answer["result"] == {"decision": "decline"}
+    thread_id = await stage.thread_of(talk)
+    await eventually(lambda: calls(stage.home, "turn/steer", thread_id), "the words")
     (steer,) = await stage.calls(talk, "turn/steer")
     assert steer["input"][0]["text"] == "Not here, please."
 

@@ -93,11 +93,13 @@ async def test_a_stop_ends_the_command_that_the_turn_was_running(stage: Stage) -
     assert (await stage.client.settled(talk.turn))["outcome"] == "canceled"
     ended = await stage.client.wait(
         lambda: [
-            row for row in stage.client.rows("message", kind="tool_call") if row["status"] != "streaming"
+            row
+            for row in stage.client.rows("message", kind="tool_call")
+            if row["toolCall"]["output"]["text"] == "begun\n"
         ],
         "the end of the command",
     )
-    assert ended[-1]["turnId"] == talk.turn["turnId"]
+    assert (ended[-1]["turnId"], ended[-1]["toolCall"]["output"]["exitCode"]) == (talk.turn["turnId"], -1)
     assert len(await stage.calls(talk, "thread/backgroundTerminals/terminate")) == 1
 
 
