@@ -2,7 +2,8 @@
 
 What it does with a prompt, or with guidance, is the first word of it; each line it is told is kept in the file that
 `GUIDED_LOG` names. It runs a turn until it is stopped, or guided with `end`; a prompt `mute` is done at once and never
-said to be, which only its record shows. While the file `GUIDED_LOG` + `.gone` exists its conversations are gone.
+said to be, which only its record shows; with `perish` it dies in the turn, of which its record has more than it said.
+The record outlives its process. While the file `GUIDED_LOG` + `.gone` exists its conversations are gone.
 """
 
 import json
@@ -21,7 +22,6 @@ SETTINGS = {
 }
 turns = 0
 running = ""
-muted: list[object] = []
 
 
 def guided_target(folder: Path) -> dict[str, object]:
@@ -57,6 +57,26 @@ def end(status: str) -> None:
     tell("turn/completed", turn={"id": ended, "status": status, "items": []})
 
 
+def record(*turns: object) -> list[str]:
+    """The record with these turns added, the newest first."""
+    with open(os.environ["GUIDED_LOG"] + ".record", "a+", encoding="utf-8") as kept:
+        kept.writelines(json.dumps(turn) + "\n" for turn in turns)
+        kept.seek(0)
+        return kept.readlines()[::-1]
+
+
+def begin(said: str) -> None:
+    global running
+    word = said.split()[0]
+    if word in ("mute", "perish"):
+        items = [{"type": "agentMessage", "id": name, "text": name} for name in ("begun", "done")]
+        status = "completed" if word == "mute" else "interrupted"
+        record({"id": running, "status": status, "items": items})
+        running = ""
+    if word == "perish":
+        os._exit(9)
+
+
 def steer(request: object, params: dict[str, object], said: str) -> None:
     word = said.split()[0]
     match word:
@@ -88,20 +108,17 @@ def answer(request: object, method: str, params: dict[str, object]) -> None:
             refuse(request, f"no rollout found for thread id {THREAD}")
         case "thread/turns/list":
             open_turn = [{"id": running, "status": "inProgress", "items": []}] if running else []
-            write(id=request, result={"data": open_turn + muted})
+            write(id=request, result={"data": open_turn + [json.loads(line) for line in record()]})
         case "thread/start" | "thread/resume":
             thread = {"id": THREAD, "status": {"type": "idle"}}
             write(id=request, result={"thread": thread, "cwd": params["cwd"], **SETTINGS})
         case "turn/start":
             turns += 1
-            running = f"turn-{turns}"
+            running = f"turn-{os.getpid()}-{turns}"
             write(id=request, result={"turn": {"id": running, "status": "inProgress"}})
             tell("turn/started", turn={"id": running, "status": "inProgress", "items": []})
             item("agentMessage", "begun", text="begun")
-            if params["input"][0]["text"].startswith("mute"):  # type: ignore[index]
-                said = [{"type": "agentMessage", "id": name, "text": name} for name in ("begun", "done")]
-                muted.append({"id": running, "status": "completed", "items": said})
-                running = ""
+            begin(params["input"][0]["text"])  # type: ignore[index]
         case "turn/steer":
             steer(request, params, params["input"][0]["text"])  # type: ignore[index]
         case "turn/interrupt":

@@ -47,6 +47,39 @@ async def test_an_end_that_never_came_is_found_in_the_record_and_nothing_is_sent
         assert (await client.row("turn", turnId=second["turnId"], phase="running"))["outcome"] is None
 
 
+@pytest.mark.rule("RT-003")
+@pytest.mark.case("FC-10")
+async def test_a_turn_that_was_cut_off_gains_what_the_record_has_more_of_it(daemon: Daemon) -> None:
+    async with connected(daemon) as client:
+        await client.subscribe("w")
+        talk = await start(client, "w", "perish", target=TARGET)
+        lost = await client.settled(talk.turn)
+        assert (lost["outcome"], lost["delivery"], lost["error"]["code"]) == (
+            "failed",
+            "accepted",
+            "provider.lost",
+        )
+        assert await talk.texts() == ["begun"]
+        daemon.restart()
+    async with connected(daemon) as client:
+        await client.subscribe("w")
+        talk = talk.through(client)
+        second = await talk.send("go")
+        await client.row("turn", turnId=second["turnId"], phase="running")
+        await client.row("message", turnId=second["turnId"], role="assistant")
+        rows = [row for row in await talk.messages() if row["turnId"] == lost["turnId"]]
+        assert [(row["status"], text_of(row)) for row in rows] == [
+            ("completed", "perish"),
+            ("completed", "begun"),
+            ("completed", "done"),
+        ]
+        assert (await client.request("turn/get", **talk.key, turnId=lost["turnId"]))["turn"] == lost
+        await client.request("session/close", **talk.key)
+        await client.request("session/resume", **talk.key)
+        assert (await talk.messages())[: len(rows)], "read again, and nothing is added twice"
+        assert len([row for row in await talk.messages() if row["turnId"] == lost["turnId"]]) == 3
+
+
 @pytest.mark.case("FC-01")
 async def test_a_quiet_turn_is_asked_for_and_runs_on(daemon: Daemon) -> None:
     async with connected(daemon) as client:
