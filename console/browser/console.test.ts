@@ -170,6 +170,25 @@ test("a session is renamed and pinned, in every tab", async () => {
   await Promise.all([one.leave(), other.leave()]);
 });
 
+test("a deleted session is said to be deleted in every tab, and comes back when it is restored", async () => {
+  const [one, other] = await Promise.all([Person.at(browser, daemon.link), Person.at(browser, daemon.link)]);
+  await one.create("[[title To be deleted]] [[say words to keep]]");
+  await one.isIdle();
+  await other.sessions.filter({ hasText: "To be deleted" }).getByRole("link").click();
+  await other.reads("words to keep");
+  await one.button("Delete").click();
+  for (const person of [one, other]) {
+    await person.page.getByRole("heading", { name: "This session was deleted" }).waitFor();
+    await person.sessions.filter({ hasText: "To be deleted" }).waitFor({ state: "detached" });
+  }
+  await other.button("Restore it").click();
+  for (const person of [one, other]) {
+    await person.reads("words to keep");
+    await person.sessions.filter({ hasText: "To be deleted" }).waitFor();
+  }
+  await Promise.all([one.leave(), other.leave()]);
+});
+
 test("everything can be done by keyboard", async () => {
   const person = await Person.at(browser, daemon.link);
   const { keyboard } = person.page;

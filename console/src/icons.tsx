@@ -5,6 +5,7 @@ import type { JSX } from "preact";
 const PATHS = {
   plus: "M12 5v14M5 12h14",
   pin: "M9 4h6l-1 6 3 3v2H7v-2l3-3-1-6zM12 15v5",
+  bin: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10 11v5M14 11v5",
   back: "M15 5l-7 7 7 7",
   send: "M12 19V5M6 11l6-6 6 6",
   stop: "M7 7h10v10H7z",

@@ -1,4 +1,4 @@
-// Rows of the contract with everything a test does not care about filled in.
+// Rows of the contract with what the console looks at filled in. A row may gain members: the casts leave them out.
 
 import type { Interaction, Message, Session, SessionListItem, Turn } from "../../contract/greenroom";
 
@@ -34,7 +34,7 @@ export function session(agentSessionId: string, given: Partial<Session> = {}): S
     messageVersion: 0,
     deletedAt: null,
     ...given,
-  };
+  } as Session;
 }
 
 export function listed(agentSessionId: string, given: Partial<SessionListItem> = {}): SessionListItem {
@@ -65,7 +65,7 @@ export function turn(agentSessionId: string, turnId: string, given: Partial<Turn
     settledAt: null,
     retractedAt: null,
     ...given,
-  };
+  } as Turn;
 }
 
 export function message(agentSessionId: string, messageId: string, sequence: number, given: Partial<Message> = {}): Message {
@@ -87,7 +87,7 @@ export function message(agentSessionId: string, messageId: string, sequence: num
     clientSubmitId: null,
     displayPrompt: null,
     ...given,
-  };
+  } as Message;
 }
 
 export function approval(agentSessionId: string, requestId: string, given: Partial<Interaction> = {}): Interaction {
@@ -108,5 +108,5 @@ export function approval(agentSessionId: string, requestId: string, given: Parti
     answerDelivery: null,
     resolvedAt: null,
     ...given,
-  };
+  } as Interaction;
 }

@@ -173,6 +173,29 @@ test("deleted, missing and unreadable sessions are said to be so", () => {
   assert.deepEqual([world.open.phase, world.open.failure], ["failed", "session.not_found"]);
 });
 
+test("a session is deleted and, as it was not purged, restored and read again", () => {
+  const world = opened([message("a", "m1", 1)]).do({ type: "deletion_wanted" });
+  assert.deepEqual(world.asked("session/delete").params, { workspaceId: "default", agentSessionIds: ["a"] });
+  world.commit(12, { type: "session_removed", row: session("a", { deletedAt: 5 }) }).do({ type: "restoration_wanted" });
+  world.asked("session/restore");
+  world.effects = [];
+  world.commit(13, { type: "session_restored", row: session("a") });
+  world.hear({ topic: "agent.activity.updated", type: "session_reset", commitSeq: 13, workspaceId: "default", agentSessionId: "a", messageVersion: 1 });
+  world.read({ session: session("a"), commitSeq: 13 }, { messages: [message("a", "m1", 1)] });
+  assert.deepEqual([world.open.phase, world.texts()], ["ready", ["m1"]]);
+});
+
+test("questions that a read of the session had no room for come from the list of all", () => {
+  const world = opened([]);
+  world.effects = [];
+  world.do({ type: "session_chosen", agentSessionId: "b" }).do({ type: "session_chosen", agentSessionId: "a" });
+  world.asked("session/get");
+  world.effects = world.effects.slice(-3);
+  world.read({ session: session("a"), incomplete: ["interactions"] });
+  world.answer("interaction/list", { items: [approval("a", "r1"), approval("b", "r2")], nextCursor: null, commitSeq: 10 });
+  assert.deepEqual(pendingInteractions(world.open).map((row) => row.requestId), ["r1"]);
+});
+
 test("a session made here is opened, its dialog closed", () => {
   const world = new World().connect().do({ type: "creating_toggled", shown: true });
   world.do({ type: "session_wanted", session: { agentTargetId: "demo", clientSubmitId: "s1", cwd: " ", title: "", prompt: "go", settings: {} } });

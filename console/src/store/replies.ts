@@ -6,7 +6,7 @@ import { follow, readExcerpts, readPending, readTargets, readTurns, unsubscribe 
 import { still, then } from "./requests";
 import { withChange, withExcerpt, withPage, withPending, withRoot } from "./session_list";
 import { type Command, LIMITS, type OpenSession, type Read, type State, type Step } from "./state";
-import { lacksTurns, opening, withInteraction, withMessage, withNewest, withOlder, withSessionRead, withTurn } from "./transcript";
+import { isOf, lacksTurns, opening, withInteraction, withMessage, withNewest, withOlder, withSessionRead, withTurn } from "./transcript";
 
 type Result<Name extends keyof Methods> = Methods[Name]["result"];
 
@@ -28,6 +28,8 @@ function done(state: State, command: Command, result: unknown): Step {
       return created(state, result as Result<"session/create">);
     case "session/rename":
     case "session/pin":
+    case "session/delete":
+    case "session/restore":
       // Its commit follows, and says where the session stands now.
       return still(state);
     case "session/send":
@@ -70,7 +72,9 @@ function answered(state: State, read: Read, result: unknown): Step {
     }
     case "pending": {
       const reply = result as Result<"interaction/list">;
-      const next = { ...state, list: withPending(state.list, reply, read.first) };
+      const { open } = state;
+      const shown = open && reply.items.filter((row) => isOf(open, row.agentSessionId)).reduce((next, row) => withInteraction(next, row, reply.commitSeq), open);
+      const next = { ...state, open: shown, list: withPending(state.list, reply, read.first) };
       return reply.nextCursor && next.list.pending.size < LIMITS.pendingKept ? readPending(next, reply.nextCursor) : still(next);
     }
     case "targets": {
@@ -108,7 +112,9 @@ function ofSession(state: State, read: SessionRead, result: unknown): Step {
     case "session": {
       const reply = result as Result<"session/get">;
       const list = reply.children.reduce(withRoot, state.list);
-      return still({ ...changed((open) => withSessionRead(open, reply)), list });
+      const next = { ...changed((open) => withSessionRead(open, reply)), list };
+      // More questions than a page holds: the list of all has them.
+      return reply.incomplete?.includes("interactions") ? readPending(next, null) : still(next);
     }
     case "turns": {
       const { items, nextCursor, commitSeq } = result as Result<"turn/list">;

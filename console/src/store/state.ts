@@ -15,6 +15,7 @@ import type {
   SessionPinParams,
   SessionRenameParams,
   SessionSendParams,
+  SessionTreesParams,
   Target,
   Turn,
   TurnCancelParams,
@@ -114,6 +115,7 @@ export type Command =
   | { readonly id: number; readonly method: "session/send"; readonly params: SessionSendParams }
   | { readonly id: number; readonly method: "session/rename"; readonly params: SessionRenameParams }
   | { readonly id: number; readonly method: "session/pin"; readonly params: SessionPinParams }
+  | { readonly id: number; readonly method: "session/delete" | "session/restore"; readonly params: SessionTreesParams }
   | { readonly id: number; readonly method: "turn/cancel"; readonly params: TurnCancelParams }
   | { readonly id: number; readonly method: "interaction/respond"; readonly params: InteractionRespondParams };
 
@@ -186,6 +188,7 @@ export type ConsoleEvent =
   | { readonly type: "session_wanted"; readonly session: NewSession }
   | { readonly type: "title_given"; readonly title: string }
   | { readonly type: "pin_wanted"; readonly pinned: boolean }
+  | { readonly type: "deletion_wanted" | "restoration_wanted" }
   | { readonly type: "creating_toggled"; readonly shown: boolean }
   | { readonly type: "health_wanted" }
   | { readonly type: "problem_dismissed"; readonly id: number };

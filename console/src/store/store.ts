@@ -90,6 +90,11 @@ function chosen(state: State, event: PersonEvent): Step {
       return ofOpen(state, (key) => commanded(state, "session/rename", { ...key, title: event.title.trim() }));
     case "pin_wanted":
       return ofOpen(state, (key) => commanded(state, "session/pin", { ...key, pinned: event.pinned }));
+    case "deletion_wanted":
+    case "restoration_wanted": {
+      const method = event.type === "deletion_wanted" ? "session/delete" : "session/restore";
+      return ofOpen(state, ({ workspaceId, agentSessionId }) => commanded(state, method, { workspaceId, agentSessionIds: [agentSessionId] }));
+    }
     case "creating_toggled":
       return still({ ...state, creating: event.shown });
     case "health_wanted":

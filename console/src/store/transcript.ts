@@ -154,7 +154,7 @@ export function lacksTurns(open: OpenSession): boolean {
   return open.turnsCursor !== null && open.messages.some((message) => message.turnId !== null && !open.turns.has(message.turnId));
 }
 
-function isOf(open: OpenSession, agentSessionId: string): boolean {
+export function isOf(open: OpenSession, agentSessionId: string): boolean {
   return agentSessionId === open.agentSessionId || open.children.has(agentSessionId);
 }
 

@@ -26,8 +26,11 @@ export function SessionView({ state, dispatch, open }: SessionProps): JSX.Elemen
       ) : open.phase === "deleted" ? (
         <div class="welcome">
           <h1>This session was deleted</h1>
-          <p>Somebody removed it. Choose another one from the list.</p>
-          <a class="button" href={addressOf(state.workspaceId, null)}>Back to the list</a>
+          <p>It is kept until somebody purges it.</p>
+          <p class="buttons">
+            {canCall(state, "session/restore") && <button type="button" class="primary" onClick={() => dispatch({ type: "restoration_wanted" })}>Restore it</button>}
+            <a class="button" href={addressOf(state.workspaceId, null)}>Back to the list</a>
+          </p>
         </div>
       ) : (
         <>
@@ -62,7 +65,7 @@ class Head extends Component<SessionProps, { readonly isRenaming: boolean }> {
     const session = open.session?.row ?? null;
     const excerpt = state.list.items.find((item) => item.session.agentSessionId === open.agentSessionId)?.excerpt ?? null;
     const can = (method: string): boolean =>
-      session !== null && session.parent === null && canControl(state) && state.server?.capabilities.methods.includes(method) === true;
+      session !== null && session.parent === null && open.phase === "ready" && canCall(state, method);
     return (
       <header class="head">
         <a class="back" href={addressOf(state.workspaceId, null)} aria-label="Back to the list"><Icon name="back" /></a>
@@ -92,9 +95,17 @@ class Head extends Component<SessionProps, { readonly isRenaming: boolean }> {
             <Icon name="pin" />
           </button>
         )}
+        {can("session/delete") && can("session/restore") && (
+          <button type="button" class="quiet round" aria-label="Delete" title="Delete (it can be restored)" onClick={() => dispatch({ type: "deletion_wanted" })}><Icon name="bin" /></button>
+        )}
       </header>
     );
   }
+}
+
+/** Whether the token allows commands, and the server serves this one. */
+function canCall(state: State, method: string): boolean {
+  return canControl(state) && state.server?.capabilities.methods.includes(method) === true;
 }
 
 function About({ session, state }: { session: Session; state: State }): JSX.Element {

@@ -1052,6 +1052,8 @@ function done(state, command, result) {
       return created(state, result);
     case "session/rename":
     case "session/pin":
+    case "session/delete":
+    case "session/restore":
       return still(state);
     case "session/send":
     case "turn/cancel": {
@@ -1091,7 +1093,9 @@ function answered(state, read, result) {
     }
     case "pending": {
       const reply = result;
-      const next = { ...state, list: withPending(state.list, reply, read.first) };
+      const { open } = state;
+      const shown = open && reply.items.filter((row) => isOf(open, row.agentSessionId)).reduce((next2, row) => withInteraction2(next2, row, reply.commitSeq), open);
+      const next = { ...state, open: shown, list: withPending(state.list, reply, read.first) };
       return reply.nextCursor && next.list.pending.size < LIMITS.pendingKept ? readPending(next, reply.nextCursor) : still(next);
     }
     case "targets": {
@@ -1125,7 +1129,8 @@ function ofSession(state, read, result) {
     case "session": {
       const reply = result;
       const list = reply.children.reduce(withRoot, state.list);
-      return still({ ...changed((open) => withSessionRead(open, reply)), list });
+      const next = { ...changed((open) => withSessionRead(open, reply)), list };
+      return reply.incomplete?.includes("interactions") ? readPending(next, null) : still(next);
     }
     case "turns": {
       const { items, nextCursor, commitSeq } = result;
@@ -1219,6 +1224,11 @@ function chosen(state, event) {
       return ofOpen(state, (key) => commanded(state, "session/rename", { ...key, title: event.title.trim() }));
     case "pin_wanted":
       return ofOpen(state, (key) => commanded(state, "session/pin", { ...key, pinned: event.pinned }));
+    case "deletion_wanted":
+    case "restoration_wanted": {
+      const method = event.type === "deletion_wanted" ? "session/delete" : "session/restore";
+      return ofOpen(state, ({ workspaceId, agentSessionId }) => commanded(state, method, { workspaceId, agentSessionIds: [agentSessionId] }));
+    }
     case "creating_toggled":
       return still({ ...state, creating: event.shown });
     case "health_wanted":
@@ -1413,6 +1423,7 @@ function a2(t2, e2, n2, u2, a3, i2) {
 var PATHS = {
   plus: "M12 5v14M5 12h14",
   pin: "M9 4h6l-1 6 3 3v2H7v-2l3-3-1-6zM12 15v5",
+  bin: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10 11v5M14 11v5",
   back: "M15 5l-7 7 7 7",
   send: "M12 19V5M6 11l6-6 6 6",
   stop: "M7 7h10v10H7z",
@@ -3857,8 +3868,11 @@ function SessionView({ state, dispatch, open }) {
     /* @__PURE__ */ a2(Head, { state, dispatch, open }, open.agentSessionId),
     open.phase === "failed" ? /* @__PURE__ */ a2(Unreadable, { state, dispatch, open }) : open.phase === "deleted" ? /* @__PURE__ */ a2("div", { class: "welcome", children: [
       /* @__PURE__ */ a2("h1", { children: "This session was deleted" }),
-      /* @__PURE__ */ a2("p", { children: "Somebody removed it. Choose another one from the list." }),
-      /* @__PURE__ */ a2("a", { class: "button", href: addressOf(state.workspaceId, null), children: "Back to the list" })
+      /* @__PURE__ */ a2("p", { children: "It is kept until somebody purges it." }),
+      /* @__PURE__ */ a2("p", { class: "buttons", children: [
+        canCall(state, "session/restore") && /* @__PURE__ */ a2("button", { type: "button", class: "primary", onClick: () => dispatch({ type: "restoration_wanted" }), children: "Restore it" }),
+        /* @__PURE__ */ a2("a", { class: "button", href: addressOf(state.workspaceId, null), children: "Back to the list" })
+      ] })
     ] }) : /* @__PURE__ */ a2($, { children: [
       /* @__PURE__ */ a2(Transcript, { open, dispatch }, open.agentSessionId),
       /* @__PURE__ */ a2("footer", { children: [
@@ -3882,7 +3896,7 @@ var Head = class extends x {
   render({ state, dispatch, open }, { isRenaming }) {
     const session = open.session?.row ?? null;
     const excerpt = state.list.items.find((item) => item.session.agentSessionId === open.agentSessionId)?.excerpt ?? null;
-    const can = (method) => session !== null && session.parent === null && canControl(state) && state.server?.capabilities.methods.includes(method) === true;
+    const can = (method) => session !== null && session.parent === null && open.phase === "ready" && canCall(state, method);
     return /* @__PURE__ */ a2("header", { class: "head", children: [
       /* @__PURE__ */ a2("a", { class: "back", href: addressOf(state.workspaceId, null), "aria-label": "Back to the list", children: /* @__PURE__ */ a2(Icon, { name: "back" }) }),
       /* @__PURE__ */ a2("div", { class: "names", children: [
@@ -3904,10 +3918,14 @@ var Head = class extends x {
           onClick: () => dispatch({ type: "pin_wanted", pinned: session?.pinned !== true }),
           children: /* @__PURE__ */ a2(Icon, { name: "pin" })
         }
-      )
+      ),
+      can("session/delete") && can("session/restore") && /* @__PURE__ */ a2("button", { type: "button", class: "quiet round", "aria-label": "Delete", title: "Delete (it can be restored)", onClick: () => dispatch({ type: "deletion_wanted" }), children: /* @__PURE__ */ a2(Icon, { name: "bin" }) })
     ] });
   }
 };
+function canCall(state, method) {
+  return canControl(state) && state.server?.capabilities.methods.includes(method) === true;
+}
 function About({ session, state }) {
   const target = state.targets.find((one) => one.agentTargetId === session.agentTargetId)?.name ?? session.agentTargetId;
   const { usage } = session;
