@@ -9,7 +9,9 @@ import pytest
 
 from runtime.cli import doctor
 from runtime.cli.commands import load
+from runtime.cli.program_reports import AttestedProgram, attested_programs
 from runtime.config import Flags
+from runtime.providers.programs import ProgramReport
 from tests.cli.fake_daemon import announce
 
 NO_PROGRAMS = type(
@@ -161,3 +163,56 @@ def test_a_configuration_that_does_not_load_is_its_one_problem(tmp_path, capsys)
     (row,) = json.loads(capsys.readouterr().out)["findings"]
     assert row["check"] == "configuration"
     assert "colour: is unknown" in row["text"]
+
+
+CODEX = '[[targets]]\nid = "c"\nprovider = "codex"\ncommand = ["there", "app-server"]\n'
+
+
+def attested_findings(flags, config_file, abilities, text=CODEX):
+    config_file.write_text(text)
+    program = AttestedProgram(ProgramReport("1.2.3", frozenset()), abilities)
+    found = doctor.examine(
+        load(attrs.evolve(flags, config_file=str(config_file))), NO_PROGRAMS, {"c": program}
+    )
+    return [(each.verdict, each.text) for each in found if each.check == "target c"][1:]
+
+
+@pytest.mark.parametrize(
+    ("abilities", "finding"),
+    [
+        ({"talk": True, "side": True}, ("ok", "version 1.2.3, attested: talk, side")),
+        (
+            {"talk": True, "side": False, "goal": False},
+            ("note", "version 1.2.3, attested: talk; not attested, so not used: side, goal"),
+        ),
+        ({"talk": False}, ("problem", "version 1.2.3 shows nothing that can be used")),
+        ({}, ("note", "version 1.2.3 is not tested and shows no schema; its first start decides")),
+    ],
+)
+def test_it_says_which_version_a_program_is_and_what_is_attested_of_it(flags, tmp_path, abilities, finding):
+    assert attested_findings(flags, tmp_path / "c.toml", abilities) == [finding]
+
+
+def test_a_server_that_runs_already_is_named_without_its_path(flags, tmp_path):
+    config_file = tmp_path / "c.toml"
+    config_file.write_text('[[targets]]\nid = "c"\nprovider = "codex"\nurl = "ws://127.0.0.1:4500/path"\n')
+    found = doctor.examine(load(attrs.evolve(flags, config_file=str(config_file))), NO_PROGRAMS, {})
+    (finding,) = [each for each in found if each.check == "target c"]
+    assert (finding.verdict, finding.text) == (
+        "ok",
+        "a server at 127.0.0.1:4500, reached when a session needs it",
+    )
+
+
+def test_programs_are_asked_on_a_guard_of_its_own_and_nothing_is_kept(flags, tmp_path, data_dir):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    program = folder / "my-codex"
+    program.write_text('#!/bin/sh\n[ "$1" = --version ] && echo codex-cli 9.9.9\n')
+    program.chmod(0o755)
+    config_file = tmp_path / "c.toml"
+    config_file.write_text(CODEX.replace("there", str(program)))
+    configuration = load(attrs.evolve(flags, config_file=str(config_file)))
+    attested = attested_programs(configuration)
+    assert attested == {"c": AttestedProgram(ProgramReport("9.9.9", None), {})}
+    assert not data_dir.exists()
