@@ -38,6 +38,7 @@ from greenroom_client.following import (
     wait_for_turn,
 )
 from greenroom_client.messages import MessageAssembler, message_key, text_of
+from greenroom_client.prompt_queue import PromptQueue, QueuedPrompt, QueueFull
 from greenroom_client.reconnect import FOREVER, NEVER, Reconnect
 from greenroom_client.session_view import SessionView, interaction_key
 from greenroom_client.subscription import BufferLimits, Position, Subscription
@@ -78,6 +79,9 @@ __all__ = [
     "Piece",
     "PlanPiece",
     "Position",
+    "PromptQueue",
+    "QueueFull",
+    "QueuedPrompt",
     "ReadAgain",
     "Reconnect",
     "SessionView",

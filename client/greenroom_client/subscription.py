@@ -82,7 +82,8 @@ class Subscription(AsyncIterator[SubscriptionEvent]):
         self._reason: Reason | None = None
         """Why the next attachment is not the first."""
         self._failure: ClientError | None = None
-        self._news = anyio.Event()
+        self._news: anyio.Event | None = None
+        """Made by who waits: most events come while nobody does."""
         self._detached = anyio.Event()
         self._room = anyio.Event()
         self._room.set()
@@ -96,6 +97,8 @@ class Subscription(AsyncIterator[SubscriptionEvent]):
         while not self._buffer:
             if self._failure is not None:
                 raise fresh(self._failure)
+            if self._news is None:
+                self._news = anyio.Event()
             await self._news.wait()
         event, characters, position = self._buffer.popleft()
         self._characters -= characters
@@ -170,7 +173,7 @@ class Subscription(AsyncIterator[SubscriptionEvent]):
     def fail(self, failure: ClientError) -> None:
         """What is buffered can still be taken; then this is raised. The first failure stands."""
         self._failure = self._failure or failure
-        self._news.set()
+        self._tell_news()
         self.attached.set()
 
     # --- attaching ------------------------------------------------------------------------------------------------
@@ -246,8 +249,12 @@ class Subscription(AsyncIterator[SubscriptionEvent]):
     def _put(self, event: SubscriptionEvent, characters: int, position: Position | None) -> None:
         self._buffer.append((event, characters, position))
         self._characters += characters
-        self._news.set()
-        self._news = anyio.Event()
+        self._tell_news()
+
+    def _tell_news(self) -> None:
+        news, self._news = self._news, None
+        if news is not None:
+            news.set()
 
     def _is_full(self, characters: int) -> bool:
         """Whether there is no room; a single event always has some."""
