@@ -52,6 +52,7 @@ test("a session is made, streams, asks, is answered, and stays after a reload", 
   );
   const question = person.page.getByRole("region", { name: "The agent asks for permission" });
   await question.waitFor();
+  await person.reads("asks for permission");
   await person.page.waitForFunction(() => document.title.startsWith("(1) Fix the test"));
   await person.sessions.filter({ hasText: "Fix the test" }).getByText("to answer").waitFor({ state: "attached" });
   await question.getByRole("button", { name: /allow/i }).click();

@@ -91,16 +91,18 @@ const TOOL_STATUS: Readonly<Record<ToolCall["status"], string>> = {
 };
 
 function Tool({ message, call, interaction }: { message: Message; call: ToolCall; interaction: Interaction | null }): JSX.Element {
-  const runs = call.status === "running" || call.status === "pending";
+  // Whatever its agent calls it: what a person has to answer waits for them.
+  const status = interaction?.status === "pending" ? "waiting" : call.status;
+  const runs = status === "running" || status === "pending";
   const exit = call.output.exitCode !== undefined && call.output.exitCode !== 0 ? ` · exit ${call.output.exitCode}` : "";
   const answer = interaction && answerKind(interaction);
   return (
-    <details class={`row tool ${call.status}`} open={call.status === "running" || call.status === "failed"}>
+    <details class={`row tool ${status}`} open={status === "running" || status === "failed"}>
       <summary>
         <Icon name={TOOL_ICONS[call.kind] ?? "tool"} />
         <span class="name" dir="auto">{call.title || call.name}</span>
         {answer && <span class="answered">{ANSWER_WORDS[answer] ?? "answered"}</span>}
-        <span class="status">{runs ? <Dots /> : null}<span class={runs ? "unseen" : ""}>{TOOL_STATUS[call.status] ?? call.status}{exit}</span></span>
+        <span class="status">{runs ? <Dots /> : null}<span class={runs ? "unseen" : ""}>{TOOL_STATUS[status] ?? status}{exit}</span></span>
       </summary>
       <div class="body">
         <ToolInput input={call.input} />

@@ -3366,10 +3366,11 @@ var TOOL_STATUS = {
   interrupted: "interrupted"
 };
 function Tool({ message, call, interaction }) {
-  const runs = call.status === "running" || call.status === "pending";
+  const status = interaction?.status === "pending" ? "waiting" : call.status;
+  const runs = status === "running" || status === "pending";
   const exit = call.output.exitCode !== void 0 && call.output.exitCode !== 0 ? ` · exit ${call.output.exitCode}` : "";
   const answer = interaction && answerKind(interaction);
-  return /* @__PURE__ */ a2("details", { class: `row tool ${call.status}`, open: call.status === "running" || call.status === "failed", children: [
+  return /* @__PURE__ */ a2("details", { class: `row tool ${status}`, open: status === "running" || status === "failed", children: [
     /* @__PURE__ */ a2("summary", { children: [
       /* @__PURE__ */ a2(Icon, { name: TOOL_ICONS[call.kind] ?? "tool" }),
       /* @__PURE__ */ a2("span", { class: "name", dir: "auto", children: call.title || call.name }),
@@ -3377,7 +3378,7 @@ function Tool({ message, call, interaction }) {
       /* @__PURE__ */ a2("span", { class: "status", children: [
         runs ? /* @__PURE__ */ a2(Dots, {}) : null,
         /* @__PURE__ */ a2("span", { class: runs ? "unseen" : "", children: [
-          TOOL_STATUS[call.status] ?? call.status,
+          TOOL_STATUS[status] ?? status,
           exit
         ] })
       ] })
