@@ -99,8 +99,11 @@ class Committer:
         """Write one group.
 
         On a full disk the reserve is given back and the group is written once more. While it is out, units
-        that claim a submit id (new work) and written-behind text are refused, so that what runs can end (FC-34).
+        that claim a submit id (new work) and written-behind text are refused, so that what runs can end (FC-34). New
+        work looks for itself whether there is room again: nobody waits for the next upkeep to be let in.
         """
+        if self._short_of_space and any(_is_new_work(job) for job in jobs):
+            self._short_of_space = not self._files.hold_reserve()
         result = self._write_admitted(jobs)
         if result.failure == "full" and self._files.release_reserve():
             self._short_of_space = True

@@ -101,6 +101,21 @@ def test_when_there_is_room_again_it_goes_on_by_itself(small_disk: SimulatedDisk
 
 
 @pytest.mark.case("FC-34")
+def test_the_first_new_work_after_there_is_room_again_is_taken_at_once(small_disk: SimulatedDisk):
+    store = open_on(small_disk, RESERVE_BYTES)
+    written(store, running_session("s"))
+    fill(store)
+    new = unit("t", session_row("t"), claims_added=(claim_row("t", "x"),))
+    (refused,) = write(store, new).outcomes
+    assert isinstance(refused, NotCommitted)
+    small_disk.state.capacity_bytes = 10_000_000
+    written(store, new)
+    assert store.committer.health(0).state == "ok"
+    assert store.reader.session(key("t")).value is not None
+    store.close()
+
+
+@pytest.mark.case("FC-34")
 def test_without_any_room_every_unit_is_refused_and_nothing_is_half_there(small_disk: SimulatedDisk):
     store = open_on(small_disk, RESERVE_BYTES)
     written(store, running_session("s"))
