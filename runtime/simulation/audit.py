@@ -15,6 +15,7 @@ from runtime.simulation.edits import edits_stand
 from runtime.simulation.history import Json
 from runtime.simulation.life import Life
 from runtime.simulation.operations import send_params
+from runtime.simulation.removals import removals_stand, restore_all
 from runtime.simulation.world import WORKSPACE, World
 
 _BY_ITSELF_SECONDS: Final = 1.5
@@ -43,6 +44,7 @@ async def audit(world: World, life: Life, clients: list[SimulatedClient]) -> Non
         nursery.start_soon(auditor.stay_connected)
         nursery.start_soon(auditor.read_what_was_not_shown)
         await auditor.linked()
+        await restore_all(auditor)
         await _settle(world, auditor)
         await _use_once_more(world, auditor)
         await trio.sleep(_QUIET_SECONDS)
@@ -123,6 +125,7 @@ async def _compare(
     for check in (
         checkers.acknowledged_is_durable(history, contents),
         edits_stand(history, contents),
+        removals_stand(history, contents),
         checkers.same_submit_same_effect(history),
         checkers.told_at_most_once(notes),
         checkers.told_only_what_is_marked(notes, contents),

@@ -13,9 +13,11 @@ import orjson
 from runtime.simulation.agent_notes import AgentNotes
 from runtime.simulation.commit_record import CommitRecord
 from runtime.simulation.contents import Contents
-from runtime.simulation.history import History, Json, Violation
+from runtime.simulation.history import History, Json, SessionName, Violation
 from runtime.simulation.subscription_watch import SubscriptionWatch, text_of
 
+_LIFECYCLE = ("session_removed", "session_restored")
+"""Changes that show a Session row of their own kind."""
 NOT_IN_COMMITS = ("messageVersion", "updatedAt", "runtime")
 """Members of a Session that change without a commit of their own."""
 
@@ -23,7 +25,10 @@ NOT_IN_COMMITS = ("messageVersion", "updatedAt", "runtime")
 def acknowledged_is_durable(history: History, contents: Contents) -> Iterator[Violation]:
     """Promise 1: what was answered with a result is there, whatever happened since."""
     promise = "acknowledged is durable"
+    gone = _meant_to_go(history)
     for request in history.answered("session/create"):
+        if request.session in gone:
+            continue
         if request.session not in contents.sessions:
             yield Violation(promise, f"session {request.session} of {request.client} is gone")
         turn = request.result.get("turn")
@@ -145,7 +150,8 @@ def rows_agree_with_log(contents: Contents, log: CommitRecord) -> Iterator[Viola
         complete = complete and "changes" in event
         for change in event.get("changes", ()):
             row = change["row"]
-            newest[_name(change["type"], row)] = row
+            kind = change["type"]
+            newest[_name("session" if kind in _LIFECYCLE else kind, row)] = row
     tables = (
         ("session", contents.sessions),
         ("turn", contents.turns),
@@ -194,6 +200,16 @@ def nothing_is_missed(watches: Iterable[SubscriptionWatch], log: CommitRecord) -
             yield Violation("no commit is missed", f"{watch.label}: {missed} after {watch.base}")
         if foreign:
             yield Violation("only what was asked for is sent", f"{watch.label}: {foreign}")
+
+
+def _meant_to_go(history: History) -> set[SessionName]:
+    """Sessions whose purge was asked for, with whatever outcome: they may be gone."""
+    return {
+        (request.params.get("workspaceId", ""), name)
+        for request in history.requests
+        if request.method == "session/purge"
+        for name in request.params["agentSessionIds"]
+    }
 
 
 def _same_answer(row: Json, answer: Json) -> bool:

@@ -47,7 +47,8 @@ def read_contents(reader: StoreReader, workspace_id: str) -> Contents:
     workspace = WorkspaceId(workspace_id)
     contents = Contents()
     listed = _pages(lambda cursor: reader.sessions(workspace, SessionFilter(), cursor, _PAGE))
-    for session in [item.session for item in listed]:
+    deleted = _pages(lambda cursor: reader.deleted_sessions(workspace, cursor, _PAGE))
+    for session in [*(item.session for item in listed), *deleted]:
         key = session.key
         name = key.workspace_id, key.agent_session_id
         contents.sessions[name] = _json(session)

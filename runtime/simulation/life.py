@@ -17,6 +17,7 @@ from runtime.simulation.disk_model import DiskOperation
 from runtime.simulation.edits import edits_stand
 from runtime.simulation.history import Violation
 from runtime.simulation.options import Ending, Phase
+from runtime.simulation.removals import removals_stand
 from runtime.simulation.world import WORKSPACE, World
 from store.canonical.identifiers import SessionKey
 from store.errors import StoreError
@@ -183,6 +184,7 @@ class Life:
         self._violated(checkers.nothing_is_open(contents, "after a restart"))
         self._violated(checkers.acknowledged_is_durable(world.history, contents))
         self._violated(edits_stand(world.history, contents))
+        self._violated(removals_stand(world.history, contents))
         self._violated(checkers.told_only_what_is_marked(world.machine.notes, contents))
         self._violated(checkers.streamed_text_survives(world.written_behind, contents))
         self._violated(checkers.rows_agree_with_log(contents, world.log))

@@ -133,7 +133,7 @@ class Repeat:
             request = await client.once("session/send", params)
         except LinkLost:
             return
-        if request.code in ("overloaded", "store.unavailable", "shutdown.in_progress"):
+        if request.code in ("overloaded", "store.unavailable", "shutdown.in_progress", "session.deleted"):
             return
         if self.other_prompt:
             if request.code != "submit.conflict":

@@ -141,7 +141,7 @@ class SubscriptionWatch:
     def _change(self, kind: str, row: Json, commit_seq: int) -> None:
         session = row["workspaceId"], row["agentSessionId"]
         match kind:
-            case "session":
+            case "session" | "session_removed" | "session_restored":
                 self.learn(("session", *session), row, commit_seq)
             case "turn":
                 self._turn(("turn", *session, row["turnId"]), row, commit_seq)

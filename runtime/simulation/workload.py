@@ -8,6 +8,7 @@ import attrs
 from runtime.simulation import operations as op
 from runtime.simulation.edits import some_edit
 from runtime.simulation.options import RunOptions, session_name
+from runtime.simulation.removals import some_removal
 from runtime.simulation.scheduler import Chances
 
 _SETTINGS: Final[tuple[tuple[tuple[str, str | bool], ...], ...]] = (
@@ -87,6 +88,7 @@ def plans_of(options: RunOptions, chance: random.Random) -> list[list[op.Operati
     dialects = Chances(options.seed).source("dialects of sessions")
     codex: set[str] = set()
     edits = Chances(options.seed).source("edits of sessions")
+    removals = Chances(options.seed).source("removals of sessions")
     for number in range(options.sessions):
         prompt = _prompt(chance) if chance.random() < 0.4 else None
         settings, target = chance.choice(_SETTINGS), op.DEMO
@@ -110,6 +112,8 @@ def plans_of(options: RunOptions, chance: random.Random) -> list[list[op.Operati
         plan.append(operation)
         if edits.random() < 0.3:
             edits.choice(plans).append(some_edit(session, edits))
+        if removals.random() < 0.12:
+            removals.choice(plans).append(some_removal(session, number, removals))
         if chance.random() < 0.5:
             plan.append(op.Pause(chance.random() * 0.15))
     return plans

@@ -147,6 +147,7 @@ _TABLE = (
         drives_agent=True,
         refusals=(
             *_SESSION,
+            "session.busy",
             "session.not_resumable",
             "session.cwd_missing",
             "target.not_found",

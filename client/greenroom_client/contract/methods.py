@@ -259,12 +259,12 @@ class Methods(ABC):
         mode: `fresh` starts an empty conversation where the provider lost the old one.
 
         Needs a token of scope `control`. Raises `GreenroomError` with one of:
-        session.not_found, session.deleted, session.quarantined, session.not_resumable, session.cwd_missing,
-        target.not_found, target.disabled, capability.unsupported, provider.unavailable,
-        provider.auth_required, provider.rejected, provider.timeout, provider.lost, provider.protocol,
-        provider.model_unavailable, settings.invalid, store.full, request.invalid, auth.forbidden,
-        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
-        internal.
+        session.not_found, session.deleted, session.quarantined, session.busy, session.not_resumable,
+        session.cwd_missing, target.not_found, target.disabled, capability.unsupported,
+        provider.unavailable, provider.auth_required, provider.rejected, provider.timeout, provider.lost,
+        provider.protocol, provider.model_unavailable, settings.invalid, store.full, request.invalid,
+        auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
         """
         result: SessionReply = await self.request(
             "session/resume", _given(workspace_id=workspace_id, agent_session_id=agent_session_id, mode=mode)
