@@ -42,7 +42,7 @@ def report(root: Path) -> Report:
     unknown: list[str] = []
     for file in tree_files(root):
         path = file.relative_to(root).as_posix()
-        if file.suffix != ".py" or path.partition("/")[0] not in (*PRODUCT_PACKAGES, "tests"):
+        if file.suffix != ".py" or path.partition("/")[0] not in (*PRODUCT_PACKAGES, "client", "tests"):
             continue
         text = read_text(file) or ""
         unknown += _dangling(path, text, known)

@@ -77,11 +77,11 @@ class Line:
         error = {"code": -32000, "message": "No.", "data": body}
         await self.send({"jsonrpc": "2.0", "id": request["id"], "error": error})
 
-    async def event(self, kind: str, subscription_id: int = 1, **members: Any) -> None:
+    async def event(self, event_type: str, /, subscription_id: int = 1, **members: Any) -> None:
         params = {
             "subscriptionId": subscription_id,
             "topic": "agent.activity.updated",
-            "type": kind,
+            "type": event_type,
             **members,
         }
         await self.send({"jsonrpc": "2.0", "method": "event", "params": params})
