@@ -95,7 +95,8 @@ test("a turn is stopped, and the next prompt works", async () => {
 
 test("text streams in while it is made, and the page stays at its end until the reader scrolls up", async () => {
   const person = await Person.at(browser, daemon.link);
-  await person.create("[[stream 400 size=60 batch=8 delay=40]]");
+  // Far longer than the test needs, however busy the machine is: it is stopped at its end.
+  await person.create("[[stream 20000 size=60 batch=4 delay=40]]");
   await person.page.waitForFunction(() => (document.querySelector(".answer")?.textContent?.length ?? 0) > 6000);
   const fromEnd = () => person.transcript.evaluate((area) => Math.round(area.scrollHeight - area.scrollTop - area.clientHeight));
   assert.ok((await fromEnd()) < 60, "follows its end");
@@ -106,6 +107,7 @@ test("text streams in while it is made, and the page stays at its end until the 
   await person.page.waitForFunction((height) => (document.querySelector(".transcript")?.scrollHeight ?? 0) > height, before);
   assert.equal(await person.transcript.evaluate((area) => area.scrollTop), 0, "stays where the reader is");
   await newest.click();
+  await person.button("Stop the agent").click();
   await person.isIdle();
   assert.ok((await fromEnd()) < 60);
   await person.leave();
