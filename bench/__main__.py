@@ -11,7 +11,7 @@ import statistics
 import attrs
 import trio
 
-from bench import budget, direct, hosted
+from bench import budget, direct, flood, hosted
 from bench.stamps import Figures
 
 
@@ -23,6 +23,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=64, help="characters a chunk")
     parser.add_argument("--delay", type=int, default=5, help="milliseconds between chunks")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--frozen", type=int, default=4, help="clients that take nothing of a 200 MiB flood")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for sessions in map(int, options.sessions.split(",")):
@@ -45,6 +46,16 @@ def main() -> None:
     else:
         parts = ", ".join(f"{name} {microseconds:.1f}" for name, microseconds in best.parts.items())
         print(f"product code: {best.total_us:.1f} us a delta of 20 (best of {len(shares)}): {parts}")
+    floods = trio.run(flood.run, options.frozen)
+    for one in floods if options.json else ():
+        print(json.dumps(attrs.asdict(one)))
+    if not options.json:
+        alone, beside = floods
+        print(
+            f"200 MiB of text: {alone.seconds:.1f} s, peak {alone.peak_mib:.0f} MiB; beside {beside.frozen} frozen "
+            f"clients {beside.seconds:.1f} s, peak {beside.peak_mib:.0f} MiB; "
+            f"received {alone.received_mib:.0f} and {beside.received_mib:.0f} MiB"
+        )
 
 
 def _summary(sessions: int, rounds: list[list[Figures]]) -> str:

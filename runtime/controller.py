@@ -211,6 +211,7 @@ class Controller:
     async def _examine_programs(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         task_status.started()
         await self.targets.examine_all()
+        self.hints.note("target")
 
     def _cells(self) -> SessionCells:
         ports = self._ports

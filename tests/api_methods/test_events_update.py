@@ -104,7 +104,8 @@ async def test_one_of_the_host_alone_gets_nothing_of_the_activity(client: Client
     await client.event("message_delta")
     await client.request("events/update", subscriptionId=reply["subscriptionId"], deltas="all")
     await client.settled(talk.turn)
-    assert client.events(subscriptionId=reply["subscriptionId"]) == []
+    mine = client.events(subscriptionId=reply["subscriptionId"])
+    assert {event["topic"] for event in mine} <= {"host.updated"}
 
 
 async def test_a_token_for_reading_is_enough_and_numbers_belong_to_their_connection(

@@ -392,6 +392,7 @@ EVENTS: dict[str, Specification] = {
         "changes": [tuple({"type": {kind}, "row": row} for kind, row in CHANGES.items())],
     },
     "health": {**_HOST},
+    "target": {**_HOST},
     "shutdown": {**_HOST, "graceSeconds": (int, float)},
     "checkpoint": {"commitSeq": int},
     "resync": {"commitSeq": int},
