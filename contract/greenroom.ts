@@ -944,12 +944,16 @@ export interface SessionListDeletedParams {
   /** `nextCursor` of the page before; without it, the first page. */
   readonly cursor?: string | null;
   readonly limit?: number | null;
+  /** Only these. */
+  readonly agentSessionIds?: ReadonlyArray<SessionId> | null;
 }
 
 /** One page of deleted sessions. */
 export interface SessionListDeletedReply {
   /** Topmost ones: what was below them is deleted with them. */
   readonly items: ReadonlyArray<Session>;
+  /** The same rows, by the name they have in the answers to delete, restore and purge. */
+  readonly sessions: ReadonlyArray<Session>;
   /** Null at the end. */
   readonly nextCursor: string | null;
   readonly commitSeq: number;

@@ -4,7 +4,7 @@ Production is `store.writer` on a thread of its own; simulation is `store.inline
 called in the loop. Nothing outside the store speaks SQL.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Generic, Literal, Protocol, TypeVar
 
 import attrs
@@ -212,9 +212,13 @@ class StoreReader(Protocol):
         """The names in a tree, whether its rows can be read or not."""
 
     def deleted_sessions(
-        self, workspace_id: WorkspaceId, cursor: str | None, limit: int
+        self,
+        workspace_id: WorkspaceId,
+        cursor: str | None,
+        limit: int,
+        only: Collection[SessionId] | None = None,
     ) -> Read[Page[Session]]:
-        """Roots that are deleted and not purged, newest deletion first (ST-027)."""
+        """Roots that are deleted and not purged, newest deletion first (ST-027); `only` leaves out all others."""
 
     def search(
         self, workspace_id: WorkspaceId, query: str, cursor: str | None, limit: int

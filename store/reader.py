@@ -4,7 +4,7 @@ Runs on the thread that calls it; in the service that is the loop, since a read 
 for the writer and never holds a transaction between calls. The SQL stands in `store.statements`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
@@ -157,14 +157,18 @@ class SqliteReader:
             return tuple(SessionKey(root.workspace_id, name) for name in names)
 
     def deleted_sessions(
-        self, workspace_id: WorkspaceId, cursor: str | None, limit: int
+        self,
+        workspace_id: WorkspaceId,
+        cursor: str | None,
+        limit: int,
+        only: Collection[SessionId] | None = None,
     ) -> Read[Page[Session]]:
         """See `StoreReader`. One that cannot be read is left out, so that it hides no other (FC-40)."""
         after = deleted_sessions.TOP
         if cursor is not None:
             after = deleted_sessions.DeletedPlace(*decode_cursor("deleted", 2, cursor))
         with self._snapshot() as commit_seq:
-            listed = deleted_sessions.page(self._connection, workspace_id, after, limit + 1)
+            listed = deleted_sessions.page(self._connection, workspace_id, only, after, limit + 1)
             found, more = _taken(listed, limit)
             items = tuple(one.session for one in found if one.session is not None)
             place = found[-1].place if more else None

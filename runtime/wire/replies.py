@@ -87,6 +87,8 @@ class SessionListDeletedReply:
 
     items: tuple[Session, ...]
     """Topmost ones: what was below them is deleted with them."""
+    sessions: tuple[Session, ...]
+    """The same rows, by the name they have in the answers to delete, restore and purge."""
     next_cursor: str | None
     """Null at the end."""
     commit_seq: Count

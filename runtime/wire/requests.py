@@ -285,6 +285,9 @@ class SessionSearchParams(PageParams, WorkspaceParams):
 class SessionListDeletedParams(PageParams, WorkspaceParams):
     """List the deleted sessions of a workspace, the newest deletion first."""
 
+    agent_session_ids: Annotated[tuple[SessionId, ...], Items(1, TREES_MAX)] | None = None
+    """Only these."""
+
 
 # --- turns and interactions -------------------------------------------------------------------------------------
 

@@ -5,11 +5,12 @@ ask for, and its id is free. What belongs to it is taken away afterwards in smal
 a crash where they stopped.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 import apsw
 import attrs
+import orjson
 
 from store.canonical.identifiers import SessionId, SessionKey, WorkspaceId
 from store.canonical.session import Session
@@ -66,7 +67,8 @@ _PAGE = compose(
     SELECT s.deleted_at, s.id, s.turn_sequence, s.message_sequence, $selected FROM sessions AS s
     WHERE s.workspace_id = ?1 AND s.deleted_at IS NOT NULL AND s.parent_agent_session_id IS NULL
         AND (s.deleted_at, s.id) < (?2, ?3)
-    ORDER BY s.deleted_at DESC, s.id DESC LIMIT ?4
+        AND (?4 IS NULL OR s.agent_session_id IN (SELECT value FROM json_each(?4)))
+    ORDER BY s.deleted_at DESC, s.id DESC LIMIT ?5
     """,
     selected=selected(SESSION, "s"),
 )
@@ -161,10 +163,15 @@ def names_in_tree(connection: apsw.Connection, workspace_id: WorkspaceId, root: 
 
 
 def page(
-    connection: apsw.Connection, workspace_id: WorkspaceId, after: DeletedPlace, limit: int
+    connection: apsw.Connection,
+    workspace_id: WorkspaceId,
+    only: Collection[SessionId] | None,
+    after: DeletedPlace,
+    limit: int,
 ) -> Iterator[ListedDeletion]:
-    """Deleted roots behind a place, newest deletion first."""
-    bindings = (workspace_id, after.deleted_at, after.reference, limit)
+    """Deleted roots behind a place, newest deletion first; `only` leaves out all others."""
+    named = None if only is None else orjson.dumps(sorted(only)).decode()
+    bindings = (workspace_id, after.deleted_at, after.reference, named, limit)
     for deleted_at, *values in connection.execute(_PAGE, bindings):
         assert isinstance(deleted_at, int)
         assert isinstance(values[0], int)

@@ -38,3 +38,16 @@ async def test_a_cursor_of_another_list_is_refused(client: Client, workspace: st
     for cursor in (other["nextCursor"], "nonsense"):
         refused = await client.refused("session/listDeleted", workspaceId=workspace, cursor=cursor)
         assert (refused["code"], refused["details"]["path"]) == ("request.invalid", "params.cursor")
+
+
+async def test_only_those_named_are_listed(client: Client, workspace: str) -> None:
+    names = [(await start(client, workspace)).session_id for _ in range(3)]
+    for name in names[:2]:
+        await client.request("session/delete", workspaceId=workspace, agentSessionIds=[name])
+    page = await client.request(
+        "session/listDeleted", workspaceId=workspace, agentSessionIds=[names[0], names[2], "unknown"]
+    )
+    assert [row["agentSessionId"] for row in page["items"]] == names[:1]
+    assert page["sessions"] == page["items"]
+    refused = await client.refused("session/listDeleted", workspaceId=workspace, agentSessionIds=[])
+    assert refused["details"]["path"] == "params.agentSessionIds"

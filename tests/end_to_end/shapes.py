@@ -346,7 +346,7 @@ REPLIES: dict[str, Specification] = {
     "session/delete": _SESSIONS_REPLY,
     "session/restore": _SESSIONS_REPLY,
     "session/purge": _SESSIONS_REPLY,
-    "session/listDeleted": _page(SESSION),
+    "session/listDeleted": {**_page(SESSION), "sessions": [SESSION]},
     "session/search": _page(
         {
             **SESSION,

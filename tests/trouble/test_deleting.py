@@ -10,6 +10,7 @@ from tests.end_to_end.client import Client, connected
 from tests.end_to_end.daemon import Daemon
 from tests.end_to_end.fixtures import MakeDaemon
 from tests.end_to_end.talk import start, text
+from tests.end_to_end.test_disk_trouble import files_may_grow
 
 KILLS = 8
 
@@ -203,3 +204,43 @@ async def test_a_daemon_that_stops_in_the_middle_ends_in_time_and_the_deletion_c
 
 def stopped(daemon: Daemon) -> int:
     return daemon.stop()
+
+
+@pytest.mark.rule("RT-136")
+async def test_a_deletion_that_takes_too_long_lets_go_of_its_session(make_daemon: MakeDaemon) -> None:
+    daemon = make_daemon({"limits": {"lifecycleTimeoutSeconds": 1, "cancelGraceSeconds": 3}})
+    async with connected(daemon) as client:
+        await client.subscribe("w")
+        talk = await start(client, "w", "[[ignore-cancel]] [[say x]] [[hang]]", agentSessionId="mine")
+        await client.event("message_delta")
+        refused = await client.refused("session/delete", **named("mine"))
+        assert (refused["code"], refused["delivery"]) == ("provider.timeout", "unknown")
+        await client.settled(talk.turn)
+        assert await deleted(client) == []
+        assert (await talk.say("[[say again]]"))["outcome"] == "completed"
+        await client.request("session/delete", **named("mine"))
+        assert await deleted(client) == ["mine"]
+
+
+@pytest.mark.case("FC-34")
+async def test_a_disk_that_cannot_be_written_deletes_nothing_and_lets_go(make_daemon: MakeDaemon) -> None:
+    daemon = make_daemon({"limits": {"storeReserveBytes": 0}})
+    async with connected(daemon) as client:
+        await client.subscribe("w")
+        talk = await start(client, "w", "[[say x]]", agentSessionId="mine")
+        await client.settled(talk.turn)
+        files_may_grow(daemon, allowed=False)
+        refused = await client.refused("session/delete", **named("mine"))
+        assert (refused["code"], refused["retryable"]) == ("store.unavailable", True)
+        put = {"workspaceId": "w", "mediaType": "image/png", "data": "aGVsbG8="}
+        assert (await client.refused("attachment/put", **put))["code"] == "store.unavailable"
+        files_may_grow(daemon, allowed=True)
+        assert (await talk.say("[[say still here]]"))["outcome"] == "completed"
+        await client.request("session/delete", **named("mine"))
+        files_may_grow(daemon, allowed=False)
+        for method in ("session/restore", "session/purge"):
+            assert (await client.refused(method, **named("mine")))["code"] == "store.unavailable"
+        files_may_grow(daemon, allowed=True)
+        await client.request("attachment/put", **put)
+        await client.request("session/restore", **named("mine"))
+        assert (await talk.say("[[say back]]"))["outcome"] == "completed"

@@ -399,18 +399,27 @@ class Methods(ABC):
         return result
 
     async def session_list_deleted(
-        self, *, workspace_id: WorkspaceId, cursor: str | None = None, limit: int | None = None
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        cursor: str | None = None,
+        limit: int | None = None,
+        agent_session_ids: Sequence[SessionId] | None = None,
     ) -> SessionListDeletedReply:
         """List the deleted sessions of a workspace.
 
         cursor: `nextCursor` of the page before; without it, the first page.
+        agent_session_ids: Only these.
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
         request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
         store.unavailable, shutdown.in_progress, internal.
         """
         result: SessionListDeletedReply = await self.request(
-            "session/listDeleted", _given(workspace_id=workspace_id, cursor=cursor, limit=limit)
+            "session/listDeleted",
+            _given(
+                workspace_id=workspace_id, cursor=cursor, limit=limit, agent_session_ids=agent_session_ids
+            ),
         )
         return result
 

@@ -1038,6 +1038,8 @@ class SessionListDeletedParams(TypedDict):
     cursor: NotRequired[str | None]
     """`nextCursor` of the page before; without it, the first page."""
     limit: NotRequired[int | None]
+    agentSessionIds: NotRequired[Sequence[SessionId] | None]
+    """Only these."""
 
 
 class SessionListDeletedReply(TypedDict):
@@ -1045,6 +1047,8 @@ class SessionListDeletedReply(TypedDict):
 
     items: list[Session]
     """Topmost ones: what was below them is deleted with them."""
+    sessions: list[Session]
+    """The same rows, by the name they have in the answers to delete, restore and purge."""
     nextCursor: str | None
     """Null at the end."""
     commitSeq: int

@@ -29,10 +29,13 @@ def purge(request: Request[requests.SessionTreesParams]) -> Handled:
 def list_deleted(request: Request[requests.SessionListDeletedParams]) -> Handled:
     """`session/listDeleted`: topmost sessions, the newest deletion first (ST-027)."""
     params = request.params
-    read = request.services.reader.deleted_sessions(params.workspace_id, params.cursor, params.limit)
+    read = request.services.reader.deleted_sessions(
+        params.workspace_id, params.cursor, params.limit, params.agent_session_ids
+    )
+    items = read.value.items
     request.sink.reply(
         replies.SessionListDeletedReply(
-            items=read.value.items, next_cursor=read.value.next_cursor, commit_seq=read.commit_seq
+            items=items, sessions=items, next_cursor=read.value.next_cursor, commit_seq=read.commit_seq
         )
     )
     return None
