@@ -285,7 +285,7 @@ async def test_what_is_missing_is_named(client: Client, workspace: str, missing:
                     {"type": "image", "mediaType": "image/png", "bytes": 1, "attachmentId": "a"}
                 ]
             },
-            "attachment.unsupported",
+            "attachment.not_found",
             {},
         ),
     ],
