@@ -46,6 +46,14 @@ def acknowledged_is_durable(history: History, contents: Contents) -> Iterator[Vi
             if name[:2] == request.session
         ):
             yield Violation(promise, f"the prompt of {turn['clientSubmitId']} is gone")
+    for request in history.answered("turn/guide"):
+        said = [
+            message["turnId"]
+            for name, message in contents.messages.items()
+            if name[:2] == request.session and message["clientSubmitId"] == request.params["clientSubmitId"]
+        ]
+        if said != [request.params["turnId"]]:
+            yield Violation(promise, f"guidance {request.params['clientSubmitId']} is in turns {said}")
     for request in history.answered("turn/cancel"):
         turn = contents.turns.get((*request.session, request.params["turnId"]))
         if turn is None or (turn["cancelRequestedAt"] is None and turn["phase"] != "settled"):

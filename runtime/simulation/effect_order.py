@@ -27,6 +27,8 @@ def _shows(request: Request, kind: str, row: Json) -> bool:
             return bool(row["clientSubmitId"] == params["clientSubmitId"])
         case "turn/cancel", "turn":
             return row["turnId"] == params["turnId"] and row["cancelRequestedAt"] is not None
+        case "turn/guide", "message":
+            return bool(row.get("clientSubmitId") == params["clientSubmitId"])
         case "interaction/respond", "interaction":
             # Intermediate facts may come first, the final result may not.
             same = (row["turnId"], row["requestId"]) == (params["turnId"], params["requestId"])

@@ -165,6 +165,37 @@ class CancelActive:
 
 
 @attrs.frozen
+class GuideActive:
+    """Say more in whatever runs in a session, and once more where the answer was lost: it is the same guidance."""
+
+    session: str
+    submit_id: str
+
+    async def perform(self, client: SimulatedClient) -> None:
+        """See `Operation`."""
+        row = client.row("session", (client.workspace_id, self.session))
+        if row is None or row["activeTurnId"] is None:
+            return
+        params: Json = {
+            "agentSessionId": self.session,
+            "turnId": row["activeTurnId"],
+            "clientSubmitId": self.submit_id,
+            "content": [{"type": "text", "text": "rather oaks"}],
+        }
+        for _ in range(2):
+            try:
+                request = await client.once("turn/guide", params)
+            except LinkLost:
+                continue
+            client.note(f"{client.name} guided {self.session}: {request.state} {request.code}")
+            if request.code == "submit.conflict":
+                client.history.violated(
+                    "same submit id, same effect", f"{self.submit_id} conflicts with itself"
+                )
+            return
+
+
+@attrs.frozen
 class ChangeRuntime:
     """Close a session's runtime, or make it live."""
 

@@ -110,6 +110,8 @@ def plans_of(options: RunOptions, chance: random.Random) -> list[list[op.Operati
             operation = attrs.evolve(operation, prompt=dialects.choice(_OF_CODEX))
             sent[:] = [known for known in sent if known[1] != operation.submit_id]
         plan.append(operation)
+        if session in codex and dialects.random() < 0.6:
+            plan.append(op.GuideActive(session, f"guide-{number}"))
         if edits.random() < 0.3:
             edits.choice(plans).append(some_edit(session, edits))
         if removals.random() < 0.12:
