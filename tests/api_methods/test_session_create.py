@@ -286,7 +286,7 @@ async def test_what_is_missing_is_named(client: Client, workspace: str, missing:
                 ]
             },
             "attachment.not_found",
-            {},
+            {"attachmentId": "a"},
         ),
     ],
 )
