@@ -300,8 +300,8 @@ class StoreWriter(Protocol):
     def submit_attachment(
         self, attachment: Attachment, unused_bytes_max: int, complete: Callable[[AttachmentOutcome], None]
     ) -> None:
-        """Queue a picture, refused when those that nothing uses would take up more than `unused_bytes_max`. No
-        commitSeq: until a message shows it, it is nobody's fact."""
+        """Queue a picture, refused when those that nothing uses, or those that wait to be written, would take up more
+        than `unused_bytes_max`. No commitSeq: until a message shows it, it is nobody's fact."""
 
     def submit_expiry(self, put_before: int) -> None:
         """Queue a small step of dropping pictures that were put before that time and are not used."""

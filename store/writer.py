@@ -14,7 +14,7 @@ import attrs
 import structlog
 import trio
 
-from store.canonical.attachment import Attachment, AttachmentOutcome
+from store.canonical.attachment import Attachment, AttachmentNotStored, AttachmentOutcome
 from store.canonical.change import Committed, NotCommitted, OutcomeUnknown, StreamPiece, Unit, UnitOutcome
 from store.committer import Committer
 from store.errors import PROGRAM_ERRORS
@@ -104,7 +104,15 @@ class QueuedWriter(ABC):
     def submit_attachment(
         self, attachment: Attachment, unused_bytes_max: int, complete: Callable[[AttachmentOutcome], None]
     ) -> None:
-        """See `StoreWriter`."""
+        """See `StoreWriter`. What waits to be written is bounded as what waits to be used is."""
+        waiting = sum(
+            len(job.attachment.data)
+            for job in (*self._in_flight, *self._queue)
+            if isinstance(job, AttachmentJob)
+        )
+        if waiting and waiting + len(attachment.data) > unused_bytes_max:
+            complete(AttachmentNotStored("overloaded"))
+            return
         self._enqueue(AttachmentJob(attachment, unused_bytes_max, complete))
 
     def submit_expiry(self, put_before: int) -> None:

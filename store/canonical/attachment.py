@@ -33,7 +33,7 @@ class AttachmentStored:
 
 @attrs.frozen
 class AttachmentNotStored:
-    """Nothing was stored. `code` is limit.exceeded, store.full, store.unavailable or internal."""
+    """Nothing was stored. `code` is limit.exceeded, overloaded, store.full, store.unavailable or internal."""
 
     code: str
 

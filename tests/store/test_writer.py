@@ -5,22 +5,27 @@ from collections.abc import Callable
 from typing import Any
 
 import apsw
+import attrs
 import pytest
 import trio
+import trio.testing
 from structlog.testing import capture_logs
 
-from store.canonical.change import Committed, NotCommitted, OutcomeUnknown, UnitOutcome
+from store.canonical.attachment import Attachment, AttachmentNotStored, AttachmentStored
+from store.canonical.change import Committed, NotCommitted, OutcomeUnknown, SessionRemoved, Unit, UnitOutcome
 from store.group import GroupResult
 from store.inline_writer import InlineWriter
 from store.open import Store
 from store.writer import QueuedWriter, ThreadedWriter
 from tests.store.builders import (
+    W,
     key,
     message_row,
     open_in,
     piece,
     recorder,
     session_row,
+    turn_row,
     unit,
     write,
     written,
@@ -270,6 +275,58 @@ async def test_a_reader_in_a_transaction_never_blocks_a_writer(store: Store, nur
     outsider.close()
     store.committer.rest()
     assert store.committer.health(0).wal_bytes == 0
+
+
+async def test_units_together_are_told_at_once_and_the_head_is_the_last_of_them(make_writer, nursery):
+    writer = make_writer()
+    told: list[Any] = []
+    writer.submit(unit("a", session_row("a")), recorder(told))
+    writer.submit_together([unit("b", session_row("b")), unit("c", session_row("c"))], recorder(told))
+    bad = unit("d", turn_row("d"))
+    writer.submit_together([unit("e", session_row("e")), bad], recorder(told))
+    await nursery.start(writer.run)
+    await writer.drain()
+    first, together, refused = told
+    assert isinstance(first, Committed)
+    assert [outcome.commit_seq for outcome in together] == [2, 3]
+    assert [outcome.code for outcome in refused] == ["internal", "internal"]
+    assert writer.head_commit_seq == 3
+    assert writer.figures.refused == {"internal": 1}
+
+
+async def test_pictures_that_wait_are_bounded_and_go_in_their_place(make_writer, store: Store, nursery):
+    writer = make_writer()
+    told: list[Any] = []
+    for name in ("one", "two", "three"):
+        picture = Attachment(W, name, "image/png", 1, name.encode() * 20)
+        writer.submit_attachment(picture, 130, recorder(told))
+    assert told == [AttachmentNotStored("overloaded")], "said at once, without waiting for the disk"
+    await nursery.start(writer.run)
+    await writer.drain()
+    assert told[1:] == [AttachmentStored("one"), AttachmentStored("two")]
+    for _ in range(2):
+        writer.submit_expiry(99)
+        await writer.drain()
+    assert store.reader.attachment(W, "one").value is None
+
+
+async def test_an_idle_writer_takes_all_away_that_was_purged(store: Store, nursery, autojump_clock):
+    rows = [message_row("a", f"m{n}", n, n) for n in range(1, 2_000)]
+    written(store, unit("a", session_row("a"), *rows))
+    writer = store.inline_writer(at_once)
+    told: list[Any] = []
+    [row] = store.reader.tree(key("a")).value
+    removal = SessionRemoved(attrs.evolve(row, deleted_at=5))
+    removed = Unit(row.key, row.agent_session_id, (removal,), session_state=None)
+    writer.submit_together([removed], recorder(told))
+    writer.submit_together([attrs.evolve(removed, rows=(), purges=True)], recorder(told))
+    await nursery.start(writer.run)
+    await writer.drain()
+    assert [isinstance(outcome, Committed) for (outcome,) in told] == [True, True]
+    while store.committer.is_cleaning:
+        await trio.testing.wait_all_tasks_blocked()
+    assert store.committer.connection.execute("SELECT count(*) FROM messages").get == 0
+    assert writer.health().state == "ok"
 
 
 def count_groups(store: Store) -> list[int]:
