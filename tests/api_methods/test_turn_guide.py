@@ -184,12 +184,12 @@ async def test_a_target_without_guidance_says_so_and_one_not_yet_known_cannot_ta
     assert (await client.settled(talk.turn))["outcome"] == "canceled"
 
 
-async def test_what_the_target_cannot_take_is_refused_whole(guided: Client, workspace: str) -> None:
+async def test_what_cannot_be_taken_whole_is_refused(guided: Client, workspace: str) -> None:
     talk = await run_turn(guided, workspace, "go")
     picture = {"type": "image", "mediaType": "image/png", "bytes": 3, "attachmentId": "a"}
     content = [*text("x"), picture]
     refused = await guided.refused("turn/guide", **params(talk, "x") | {"content": content})
-    assert refused["code"] == "attachment.unsupported"
+    assert (refused["code"], refused["details"]) == ("attachment.not_found", {"attachmentId": "a"})
     refused = await guided.refused("turn/guide", **params(talk, "x" * (4 * 1024 * 1024 + 1)))
     assert (refused["code"], refused["details"]) == ("request.too_large", {"limit": "maxMessageBytes"})
     await guide(talk, "end", "g1")
