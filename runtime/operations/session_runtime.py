@@ -25,11 +25,14 @@ class SessionRuntimeOperations:
 
         The lock is held only while the command is given: a start that hangs must not keep a close waiting (FC-59).
         """
+        await mark.reached.wait()
         async with self._held(key, f"resume session {key}"):
             self._tell(key, ResumeSession(sink, fresh), mark)
 
     async def close(self, key: SessionKey, mark: PlaceMark, sink: WatchedSink) -> None:
         """Answered once the runtime is gone; a turn that runs, or a start, is ended first."""
+        # Before the lock, and so before the control lane: what the same client sent earlier comes first.
+        await mark.reached.wait()
         async with self._held(key, f"close session {key}"):
             self._tell(key, CloseSession(sink), mark)
             await sink.answered.wait()

@@ -86,6 +86,23 @@ async def test_many_prompts_and_cancels_in_one_breath(client: Client, workspace:
         assert (await client.settled(turn))["outcome"] == "canceled"
 
 
+@pytest.mark.case("FC-59")
+async def test_a_close_behind_a_prompt_ends_the_turn_of_that_prompt(client: Client, workspace: str) -> None:
+    """Sent in one write, so that both are admitted before the session is asked for either."""
+    for number in range(10):
+        key = {"workspaceId": workspace, "agentSessionId": f"mine-{number}"}
+        create = {"agentTargetId": "demo", "clientSubmitId": f"create-{number}"}
+        sent = [
+            await client.send("session/create", **key, **create),
+            await client.send("session/send", **key, clientSubmitId="p", content=text("[[hang]]")),
+            await client.send("session/close", **key),
+        ]
+        turn = (await sent[1].result())["turn"]
+        assert (await sent[2].result())["session"]["activeTurnId"] is None
+        ended = (await client.request("turn/get", **key, turnId=turn["turnId"]))["turn"]
+        assert (ended["phase"], ended["outcome"]) == ("settled", "canceled")
+
+
 async def test_sessions_do_not_wait_for_one_another(client: Client, workspace: str) -> None:
     slow = await start(client, workspace, target="slow", clientSubmitId="slow")
     quick = await start(client, workspace, "[[say x]]", clientSubmitId="quick")
