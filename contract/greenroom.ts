@@ -847,6 +847,8 @@ export interface SessionCapabilities {
   readonly interrupt: boolean;
   readonly guidance: boolean;
   readonly plan: boolean;
+  /** Its program was attested for ephemeral forks of a live conversation. */
+  readonly side: boolean;
 }
 
 /** The session as it is now. */

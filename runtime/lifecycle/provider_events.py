@@ -52,6 +52,8 @@ def from_provider(step: Step, given: i.FromProvider) -> None:
             _thread_opened(step, event)
         case n.ThreadOpenFailed():
             _thread_open_failed(step, event)
+        case n.SideForked():
+            step.do(fx.Count("fork_without_side"))
         case n.TurnStartedByProvider():
             _turn_started(step, event)
         case n.UsageReported():

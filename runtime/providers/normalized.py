@@ -27,6 +27,22 @@ class ThreadOpened:
 
 
 @attrs.frozen
+class SideForked:
+    """The provider holds an ephemeral fork for this scope; its boundary is in place and it takes prompts.
+
+    Everything in it is the provider's own word, for whoever opens the Side to compare once more.
+    """
+
+    provider_session_id: str
+    source_session_id: str
+    """Which conversation the fork came from."""
+    ephemeral: bool
+    shown_turns: int
+    """Inherited turns that the fork shows; its model remembers them, nobody else is to see them."""
+    settings: Settings
+
+
+@attrs.frozen
 class ThreadOpenFailed:
     """The conversation could not be started or resumed. `not_resumable` says that the old one is gone (FC-07)."""
 
@@ -311,6 +327,7 @@ ProviderEvent: TypeAlias = (
     | TurnAnswer
     | TurnStartedByProvider
     | ThreadOpened
+    | SideForked
     | ThreadOpenFailed
     | UsageReported
     | TitleReported

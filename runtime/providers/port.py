@@ -59,6 +59,22 @@ class OpenThread:
 
 
 @attrs.frozen
+class OpenSide:
+    """Fork the conversation `source_session_id` into one that is never kept, for this scope (PR-009).
+
+    Answered by SideForked or ThreadOpenFailed, once. `settings` is what the source is known to hold: the fork may do
+    no more than that, and no more than the source holds now. A scope that leaves before the answer leaves no child.
+    """
+
+    scope: Scope
+    source_session_id: str
+    cwd: str
+    settings: Settings
+    instructions: str | None = None
+    """Rules of the host that hold in the fork alone, beside those every Side has."""
+
+
+@attrs.frozen
 class StartTurn:
     """Send a prompt. Answered by TurnAccepted or TurnRejected, later by TurnEnded. One open at a time."""
 
@@ -135,6 +151,7 @@ class CloseThread:
 
 ConnectionCommand: TypeAlias = (
     OpenThread
+    | OpenSide
     | StartTurn
     | ApplySettings
     | CancelTurn
@@ -242,6 +259,44 @@ class ProviderAdapter(Protocol):
         """The connection is gone: a ConnectionLost for every scope, nothing else after it."""
 
 
+@attrs.frozen
+class SideFacts:
+    """What a provider family shows about ephemeral forks; none of it is assumed (`contract §4`, side/capabilities)."""
+
+    native_fork: bool = False
+    active_turn_snapshot: bool = False
+    """It forks a conversation in the middle of a turn, without disturbing it (RT-107)."""
+    ephemeral: bool = False
+    """The fork is in no list, in no file, and gone with its process."""
+    hidden_history: bool = False
+    """The fork shows none of the turns that its model remembers (RT-128)."""
+    boundary: bool = False
+    """Something can be put between what is inherited and what is new that the model sees."""
+    tools: bool = False
+    multi_turn: bool = False
+
+    @property
+    def sufficient(self) -> bool:
+        """Whether a Side may be opened: the first five decide, each of them (RT-109)."""
+        return (
+            self.native_fork
+            and self.active_turn_snapshot
+            and self.ephemeral
+            and self.hidden_history
+            and self.boundary
+        )
+
+
+class SideConversationAdapter(Protocol):
+    """The part of an adapter that forks live conversations; exec, cancel, answer and close are ordinary commands.
+
+    A family without it answers OpenSide with ThreadOpenFailed, `capability.unsupported`.
+    """
+
+    def command(self, command: ConnectionCommand) -> Outputs:
+        """OpenSide, and whatever the Side's scope wants then."""
+
+
 SettingEffect: TypeAlias = Literal["read_only", "asks", "edits", "unrestricted"]
 
 
@@ -290,6 +345,10 @@ class ProviderDescriptor(Protocol):
     @property
     def listens(self) -> bool:
         """Whether its programs can also run by themselves, and be reached over a WebSocket."""
+
+    @property
+    def side(self) -> SideFacts:
+        """What its attested programs can do about ephemeral forks."""
 
     @property
     def examination(self) -> ProgramExamination | None:

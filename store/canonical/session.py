@@ -33,6 +33,8 @@ class SessionCapabilities:
     interrupt: bool = False
     guidance: bool = False
     plan: bool = False
+    side: bool = False
+    """Its program was attested for ephemeral forks of a live conversation."""
 
 
 @attrs.frozen

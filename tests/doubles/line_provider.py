@@ -33,6 +33,7 @@ from runtime.providers.port import (
     Output,
     Scope,
     SettingDescription,
+    SideFacts,
     StartTimer,
     StartTurn,
     StopTimer,
@@ -150,6 +151,7 @@ class LineProvider:
     sessions_per_connection: int = 1
     key: str = "lines"
     launch_arguments: tuple[str, ...] = ()
+    side: SideFacts = attrs.field(default=SideFacts())
     settings: tuple[SettingDescription, ...] = ()
     listens: bool = True
     examination: ProgramExamination | None = None

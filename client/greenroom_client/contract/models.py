@@ -933,6 +933,8 @@ class SessionCapabilities(TypedDict):
     interrupt: bool
     guidance: bool
     plan: bool
+    side: bool
+    """Its program was attested for ephemeral forks of a live conversation."""
 
 
 class SessionChange(TypedDict):

@@ -54,11 +54,13 @@ from runtime.providers.port import (
     GuideTurn,
     HandshakeDone,
     ImageData,
+    OpenSide,
     OpenThread,
     Outputs,
     ReconcileTurn,
     Scope,
     SettingDescription,
+    SideFacts,
     StartTimer,
     StartTurn,
     StopTimer,
@@ -104,6 +106,10 @@ class AcpAdapter:
             match command:
                 case OpenThread():
                     self._open(command)
+                case OpenSide():
+                    # The protocol has no fork that is hidden, ephemeral and bounded.
+                    error = runtime_error("capability.unsupported")
+                    self._out.deliver(command.scope, ThreadOpenFailed(error))
                 case StartTurn():
                     self._start_turn(command)
                 case ApplySettings():
@@ -329,6 +335,7 @@ class AcpDescriptor:
     key: str = "acp"
     sessions_per_connection: int = 1
     launch_arguments: tuple[str, ...] = ()
+    side: SideFacts = attrs.field(default=SideFacts())
     settings: tuple[SettingDescription, ...] = (
         SettingDescription("model", "next_turn"),
         SettingDescription("mode", "now"),

@@ -24,6 +24,7 @@ from runtime.providers.codex.inbound import Inbound
 from runtime.providers.codex.opening import OpenDeadline, Opening
 from runtime.providers.codex.reconcile import reconcile
 from runtime.providers.codex.settings import ThreadSettings, turn_params, wanted_settings
+from runtime.providers.codex.side_forks import SideForks
 from runtime.providers.codex.thread_calls import ThreadCalls
 from runtime.providers.codex.turns import PendingStart
 from runtime.providers.jsonrpc.calls import Answer, OpenCalls
@@ -49,6 +50,7 @@ from runtime.providers.port import (
     Diagnostic,
     GuideTurn,
     HandshakeDone,
+    OpenSide,
     OpenThread,
     Outputs,
     ReconcileTurn,
@@ -85,6 +87,7 @@ class CodexAdapter:
         self._thread_calls = ThreadCalls(self._calls)
         self._directory = ThreadDirectory()
         self._openings: dict[Scope, Opening] = {}
+        self._forks = SideForks(self._calls, self._thread_calls, self._peer, self._directory)
         self._ready = False
         self._out = OutputBatch()
         self._inbound = Inbound(limits, self._peer, self._calls, self._directory, self._out)
@@ -103,6 +106,8 @@ class CodexAdapter:
             match command:
                 case OpenThread():
                     self._open(command)
+                case OpenSide():
+                    self._forks.open(command, self._out)
                 case StartTurn():
                     self._start_turn(command)
                 case ApplySettings():
@@ -261,7 +266,7 @@ class CodexAdapter:
     def _close(self, command: CloseThread) -> None:
         conversation = self._directory.of_scope(command.scope)
         opening = self._openings.pop(command.scope, None)
-        if conversation is None:
+        if conversation is None or self._forks.leave(command.scope, self._out):
             return
         if opening is not None and not opening.over:
             opening.leave(self._out)

@@ -61,7 +61,10 @@ NEEDS: Final[dict[Ability, frozenset[str]]] = {
             "thread/fork.excludeTurns",
             "thread/fork.sandbox",
             "thread/fork.approvalPolicy",
+            "thread/fork.model",
             "thread/inject_items",
+            "turn/start.collaborationMode",
+            "turn/interrupt",
         }
     ),
     Ability.FORK_THROUGH_TURN: frozenset({"thread/fork", "thread/fork.lastTurnId"}),
@@ -100,6 +103,7 @@ class Attestation:
             image_prompts=Ability.CONVERSATION in self.abilities,
             interrupt=Ability.INTERRUPT in self.abilities,
             guidance=Ability.GUIDANCE in self.abilities,
+            side=Ability.SIDE in self.abilities,
         )
 
 

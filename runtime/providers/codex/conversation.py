@@ -59,6 +59,8 @@ class Conversation:
         self.pending: PendingStart | None = None
         self.busy_elsewhere = False
         """A turn that nobody here waits for still runs in the thread: it was left while it ran."""
+        self.side_rules: str | None = None
+        """What holds in an ephemeral fork alone and goes along with each of its turns; null in any other thread."""
         self.held = ThreadSettings()
         """The settings that hold in the thread, as Codex last told of them."""
         self.calls = calls

@@ -5,7 +5,7 @@ import attrs
 from runtime.providers.codex.adapter import CodexAdapter
 from runtime.providers.codex.examination import CodexExamination
 from runtime.providers.codex.settings import DESCRIPTIONS
-from runtime.providers.port import AdapterLimits, SettingDescription
+from runtime.providers.port import AdapterLimits, SettingDescription, SideFacts
 from runtime.providers.programs import ProgramReport
 
 
@@ -22,6 +22,9 @@ class CodexDescriptor:
     another sandbox than the configured ones."""
     settings: tuple[SettingDescription, ...] = DESCRIPTIONS
     listens: bool = True
+    side: SideFacts = attrs.field(default=SideFacts(*(True,) * 7))
+    """Seen with the tested version, all of it (docs/providers/codex-app-server.md); what is no fact of a program that
+    was attested otherwise keeps its sessions from saying that they have Sides."""
     examination: CodexExamination = attrs.field(factory=CodexExamination)
 
     def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> CodexAdapter:

@@ -44,6 +44,10 @@ class ThreadDirectory:
         """Whether a scope had this thread and has left it."""
         return thread_id in self._left
 
+    def note_left(self, thread_id: str) -> None:
+        """A thread that no scope ever had, and that is given up: what still comes of it is late."""
+        self._left.add(thread_id)
+
     def add(self, conversation: Conversation) -> None:
         """A conversation that has no thread yet."""
         self._by_scope[conversation.scope] = conversation

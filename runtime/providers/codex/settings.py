@@ -131,6 +131,13 @@ def after_turn(held: ThreadSettings, wanted: ThreadSettings) -> ThreadSettings:
     return attrs.evolve(wanted, model=model, effort=effort)
 
 
+def narrower(one: ThreadSettings, other: ThreadSettings) -> ThreadSettings:
+    """The first, but allowing no more than the second."""
+    policies = sorted((one.approval_policy, other.approval_policy), key=_POLICY_RANKS.__getitem__)
+    sandboxes = sorted((one.sandbox, other.sandbox), key=_SANDBOX_RANKS.__getitem__)
+    return attrs.evolve(one, approval_policy=policies[0], sandbox=sandboxes[0])
+
+
 def read_settings(members: Members, held: ThreadSettings) -> ThreadSettings:
     """What `thread/settings/updated` says; what it leaves out or says in unknown words stays."""
     policy = text_of(members.get("approvalPolicy"))

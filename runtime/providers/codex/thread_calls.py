@@ -24,6 +24,7 @@ from runtime.providers.codex.failures import (
 from runtime.providers.codex.prompts import prompt_input
 from runtime.providers.codex.reconcile import reconcile
 from runtime.providers.codex.settings import after_turn, turn_params
+from runtime.providers.codex.side_rules import collaboration
 from runtime.providers.codex.turns import OpenTurn, PendingStart
 from runtime.providers.jsonrpc.calls import Answer, OpenCalls
 from runtime.providers.jsonrpc.members import list_of, object_of, text_of
@@ -60,6 +61,8 @@ class ThreadCalls:
             "input": prompt_input(command.content),
         }
         params |= turn_params(conversation.held, pending.wanted)
+        if conversation.side_rules is not None:
+            params["collaborationMode"] = collaboration(conversation.held, conversation.side_rules)
         self._calls.send("turn/start", params, partial(self._started, conversation, pending), out)
 
     def interrupt(self, conversation: Conversation, turn: OpenTurn, out: OutputBatch) -> None:
@@ -96,7 +99,10 @@ class ThreadCalls:
         self._calls.send("turn/steer", params, partial(_steered, steered), out)
 
     def read_turns(self, conversation: Conversation, read: TurnsRead, out: OutputBatch) -> None:
-        """Ask what Codex keeps of the newest turns."""
+        """Ask what Codex keeps of the newest turns. Of an ephemeral fork it keeps nothing that could be asked for."""
+        if conversation.side_rules is not None:
+            read(None, out)
+            return
         if not self._attested(Ability.TURN_HISTORY, out):
             read(None, out)
             return
