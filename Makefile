@@ -27,7 +27,7 @@ CHECKS := check-format check-lint check-tidy check-rules check-layers check-depe
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help run test check test-providers test-agents test-console simulate bench rules contract diagrams console lock \
+.PHONY: help run test check test-thorough test-providers test-agents test-console simulate bench rules contract diagrams console lock \
 	format clean $(CHECKS)
 
 help: ## list the targets
@@ -46,7 +46,10 @@ run: $(RUNTIME_STAMP) ## serve on the embedded defaults: SQLite and the built-in
 	@exec $(BIN)/greenroom serve $(ARGUMENTS)
 
 test: $(DEVELOPMENT_STAMP) ## run the tests that need nothing outside this folder
-	@$(BIN)/python -m pytest -q -m "not real_agent" -n auto --dist loadfile $(ARGUMENTS)
+	@$(BIN)/python -m pytest -q -m "not real_agent and not thorough" -n auto --dist loadfile $(ARGUMENTS)
+
+test-thorough: $(DEVELOPMENT_STAMP) ## run the tests that take minutes: every flipped bit, 50,000 cuts of power
+	@$(BIN)/python -m pytest -q -m thorough $(ARGUMENTS)
 
 test-providers: test-console test-agents ## run the tests that need programs of others: a browser, real agents
 

@@ -5,7 +5,7 @@
 
 import os
 from pathlib import Path
-from typing import Final, Protocol
+from typing import BinaryIO, Final, Protocol
 
 import attrs
 
@@ -35,6 +35,15 @@ class DatabaseFiles(Protocol):
         reads may exist in the page cache alone after a failed synchronisation. False when nothing was left over,
         which is what a clean end leaves. Raises `OSError`; the old log is then untouched.
         """
+
+    def open_log(self) -> BinaryIO | None:
+        """The write-ahead log, for reading; None when there is none."""
+
+    def earlier_store(self) -> str | None:
+        """What beside the database shows that there was a store here before; None when nothing does."""
+
+    def note_store(self, store_id: str) -> None:
+        """Leave a durable sign that this store is here: without its database, the folder is not empty but damaged."""
 
     def discard(self, path: Path) -> None:
         """Remove a file beside the database if it exists."""
@@ -81,6 +90,26 @@ class LocalFiles:
         self.sync_folder()
         return True
 
+    def open_log(self) -> BinaryIO | None:
+        """See `DatabaseFiles`."""
+        return opened_log(self.database)
+
+    def earlier_store(self) -> str | None:
+        """See `DatabaseFiles`."""
+        return earlier_store(self.database)
+
+    def note_store(self, store_id: str) -> None:
+        """See `DatabaseFiles`. Written once, and again after a restore."""
+        sign, content = sign_of(self.database), f"{store_id}\n".encode()
+        if sign.exists() and sign.read_bytes() == content:
+            return
+        draft = sign.with_name(f"{sign.name}-new")
+        draft.write_bytes(content)
+        draft.chmod(0o600)
+        _sync(draft)
+        draft.replace(sign)
+        self.sync_folder()
+
     def discard(self, path: Path) -> None:
         """See `DatabaseFiles`."""
         path.unlink(missing_ok=True)
@@ -123,6 +152,37 @@ class LocalFiles:
     def _free_bytes(self) -> int:
         figures = os.statvfs(self.database.parent)
         return figures.f_bavail * figures.f_frsize
+
+
+def opened_log(database: Path) -> BinaryIO | None:
+    """The write-ahead log beside `database`, for reading."""
+    try:
+        return database.with_name(database.name + "-wal").open("rb")
+    except FileNotFoundError:
+        return None
+
+
+def sign_of(database: Path) -> Path:
+    """The file that says which store is in this folder."""
+    return database.with_name(f"{database.name}.store-id")
+
+
+def earlier_store(database: Path) -> str | None:
+    """The name of a file that only a store can have left beside `database`: its sign, or a copy of it."""
+    if sign_of(database).exists():
+        return sign_of(database).name
+    for kind in ("copy", "version", "set-aside"):
+        for path in database.parent.glob(f"{database.name}.{kind}-*"):
+            return path.name
+    return None
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _copy_durably(source: Path, target: Path) -> None:

@@ -11,7 +11,9 @@ from typing import Final
 
 import apsw
 import attrs
+import structlog
 
+from store import commit_log
 from store.checksums import SYSTEM_LAYER
 from store.commit_log import LogLimits
 from store.committer import Committer
@@ -19,11 +21,14 @@ from store.connection import check_whole, is_summed, open_for_reading, open_for_
 from store.errors import StoreDamaged, StoreFull, StoreUnavailable, translated
 from store.files import DatabaseFiles
 from store.inline_writer import InlineWriter
-from store.migrations import Migration, migrate, shipped_migrations
+from store.migrations import Migration, migrate, schema_version, shipped_migrations
 from store.port import CommitEncoder
 from store.reader import PAGE_BYTES_MAX, SqliteReader
 from store.recovery import Recovery, recover
+from store.write_ahead_log import damage_behind
 from store.writer import ThreadedWriter
+
+_logger = structlog.get_logger(__name__)
 
 DATABASE_FILE_NAME: Final = "greenroom.db"
 
@@ -119,9 +124,13 @@ def open_store(files: DatabaseFiles, options: StoreOptions) -> Store:
     connection = open_for_writing(path, options.base_layer)
     try:
         files.sync_folder()  # before anything is in the log: the name of a new file is durable first
+        if unclean_end:
+            _refuse_a_cut_log(connection, files)
         check_whole(connection, path)
+        if schema_version(connection) == 0:
+            _refuse_a_lost_store(files)
         copy = migrate(connection, files, options.migrations)
-        _give_identity(connection, options)
+        _leave_a_sign(files, _identity(connection, options))
         files.sync_folder()
         committer = Committer(connection, files, options.encode, options.clock_ms, options.log_limits)
         return Store(committer, files, options, StartReport(unclean_end, is_summed(connection), copy))
@@ -143,6 +152,8 @@ def _refuse_a_log_alone(files: DatabaseFiles) -> None:
         raise StoreDamaged(
             files.database, "its write-ahead log is there, the file itself is missing or empty"
         )
+    if sizes.database == 0:
+        _refuse_a_lost_store(files)
 
 
 def _renew_wal(files: DatabaseFiles) -> bool:
@@ -161,6 +172,47 @@ def _renew_wal(files: DatabaseFiles) -> bool:
         raise StoreUnavailable(f"{path}: {error.strerror}") from error
 
 
-def _give_identity(connection: apsw.Connection, options: StoreOptions) -> None:
+def _refuse_a_cut_log(connection: apsw.Connection, files: DatabaseFiles) -> None:
+    """SQLite reads a damaged log up to the damage and says nothing; what stands behind it was acknowledged."""
+    log = files.open_log()
+    if log is None:
+        return
+    with log:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # makes SQLite read the log
+        frames_read, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+        damage = damage_behind(log, frames_read, int(connection.pragma("page_size")))
+    if damage is not None:
+        raise StoreDamaged(files.database, f"{damage}; {_newest_readable(connection)}")
+
+
+def _newest_readable(connection: apsw.Connection) -> str:
+    if schema_version(connection) == 0 or connection.execute("SELECT count(*) FROM meta").get == 0:
+        return "nothing of the store can be read"
+    head, _ = commit_log.head_and_trimmed(connection)
+    return f"commits up to {head} can be read"
+
+
+def _refuse_a_lost_store(files: DatabaseFiles) -> None:
+    """A file without a schema is a new one, unless what lies beside it says that a store was here."""
+    sign = files.earlier_store()
+    if sign is not None:
+        detail = (
+            f"it is empty, and {sign} shows that it was not; only where no store is to be kept, remove that"
+        )
+        raise StoreDamaged(files.database, detail)
+
+
+def _leave_a_sign(files: DatabaseFiles, store_id: str) -> None:
+    try:
+        files.note_store(store_id)
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        _logger.warning("store.no_sign_left", reason="no room on the disk")  # the next start tries again
+
+
+def _identity(connection: apsw.Connection, options: StoreOptions) -> str:
+    """The store's id, given now to a new one."""
     if connection.execute("SELECT count(*) FROM meta").get == 0:
         connection.execute(_BIRTH, (options.new_store_id(), options.clock_ms()))
+    return str(connection.execute("SELECT store_id FROM meta").get)

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, BinaryIO, Final, Literal
 
 import apsw
 import attrs
@@ -28,7 +28,7 @@ from runtime.simulation.disk_model import (
     Truncated,
     Written,
 )
-from store.files import FileSizes
+from store.files import FileSizes, earlier_store, opened_log, sign_of
 
 LAYER: Final = "greenroom-simulated-disk"
 _SYSTEM_LAYER: Final = "unix"
@@ -310,6 +310,21 @@ class SimulatedFiles:
             raise OSError(errno.ENOSPC, "the simulated disk is full") from error
         self._state.note(Replaced(wal.name, wal.read_bytes()))
         return True
+
+    def open_log(self) -> BinaryIO | None:
+        """See `DatabaseFiles`."""
+        return opened_log(self.database)
+
+    def earlier_store(self) -> str | None:
+        """See `DatabaseFiles`."""
+        return earlier_store(self.database)
+
+    def note_store(self, store_id: str) -> None:
+        """See `DatabaseFiles`."""
+        sign, content = sign_of(self.database), f"{store_id}\n".encode()
+        if not sign.exists():
+            sign.write_bytes(content)
+            self._state.note(Replaced(sign.name, content))
 
     def discard(self, path: Path) -> None:
         """See `DatabaseFiles`."""

@@ -86,10 +86,11 @@ def filled(tmp_path: Path) -> Path:
     return tmp_path / DATABASE_FILE_NAME
 
 
-def test_every_flipped_bit_is_noticed_before_data_is_served(filled: Path):
+@pytest.mark.parametrize("flips", [40, pytest.param(1_000, marks=pytest.mark.thorough)])
+def test_every_flipped_bit_is_noticed_before_data_is_served(filled: Path, flips: int):
     sound = filled.read_bytes()
     chance = random.Random(7)
-    for _ in range(40):
+    for _ in range(flips):
         spoiled = bytearray(sound)
         spoiled[chance.randrange(len(spoiled))] ^= 1 << chance.randrange(8)
         filled.write_bytes(spoiled)
