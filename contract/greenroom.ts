@@ -34,6 +34,14 @@ export interface ApprovalInput {
   readonly reason?: string;
 }
 
+/** What is armed at a failpoint. */
+export interface ArmedFault {
+  readonly action: "kill" | "exit" | "raise" | "delay" | "pause";
+  readonly onPass: number | null;
+  readonly probability: number;
+  readonly delayMs: number;
+}
+
 /** Read a picture. */
 export interface AttachmentGetParams {
   readonly workspaceId: WorkspaceId;
@@ -206,6 +214,62 @@ export interface EventsUpdateParams {
   readonly agentSessionIds?: "all" | ReadonlyArray<SessionId> | null;
   /** Of which sessions streamed text is sent from now on. */
   readonly deltas?: "all" | "none" | ReadonlyArray<SessionId> | null;
+}
+
+/** One failpoint. */
+export interface FailpointView {
+  /** `seam.effect.before` or `.after`. */
+  readonly name: string;
+  /** What is so, and what is not yet, when it is reached. */
+  readonly standsFor: string;
+  /** Whether `delay` and `pause` are possible there. */
+  readonly waits: boolean;
+  readonly armed: ArmedFault | null;
+  /** Since the daemon started. */
+  readonly passes: number;
+  readonly fired: number;
+  /** How many are paused there now. */
+  readonly waiting: number;
+}
+
+/** Which failpoint to disarm; without a name, all. Whoever is paused there goes on. */
+export interface FaultClearParams {
+  readonly name: string | null;
+}
+
+/** What is to happen at one failpoint, from its next pass on. Replaces what was armed there. */
+export interface FaultInjectParams {
+  readonly name: string;
+  /** kill: the daemon gets SIGKILL. exit: it ends at once. raise: the error that can happen there. delay: it takes so long. pause: it waits until the failpoint is cleared or armed anew. */
+  readonly action: "kill" | "exit" | "raise" | "delay" | "pause";
+  /** Only the pass of this number, counted from now. */
+  readonly onPass: number | null;
+  /** Above 0 and at most 1; each pass is drawn anew. Without it, each pass. */
+  readonly probability: number | null;
+  /** Of a delay, and of nothing else. */
+  readonly delayMs: number | null;
+}
+
+/** The failpoint as it stands now. */
+export interface FaultInjectReply {
+  readonly failpoint: FailpointView;
+  readonly commitSeq: number;
+}
+
+/** Which page of the failpoints. */
+export interface FaultListParams {
+  /** `nextCursor` of the page before; without it, the first page. */
+  readonly cursor: string | null;
+  /** Capped at 200: a larger number is taken as 200. */
+  readonly limit: number;
+}
+
+/** One page of failpoints, by their names. */
+export interface FaultListReply {
+  readonly items: ReadonlyArray<FailpointView>;
+  /** Null at the end. */
+  readonly nextCursor: string | null;
+  readonly commitSeq: number;
 }
 
 /** One file a tool call changed. */
@@ -1622,6 +1686,12 @@ export interface Methods {
   readonly "metrics/read": { params: MetricsReadParams; result: MetricsReadReply };
   /** Look into one session. */
   readonly "debug/session": { params: DebugSessionParams; result: DebugSessionReply };
+  /** Put a fault at a failpoint, for tests. */
+  readonly "fault/inject": { params: FaultInjectParams; result: FaultInjectReply };
+  /** List the failpoints, armed or not, and how often each was passed. */
+  readonly "fault/list": { params: FaultListParams; result: FaultListReply };
+  /** Disarm one failpoint or all; whoever is paused there goes on. */
+  readonly "fault/clear": { params: FaultClearParams; result: VoidReply };
   /** List the agents that can be talked to. */
   readonly "target/list": { params: TargetListParams; result: TargetListReply };
   /** List the workspaces that hold sessions. */

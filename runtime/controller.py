@@ -67,6 +67,7 @@ from supervisor import (
 )
 from supervisor.cell import guard
 from supervisor.exit_reason import Crashed, ExitReason
+from supervisor.failpoints import failpoints
 from supervisor.process_guard.port import ProcessLauncher
 
 log = structlog.get_logger(__name__)
@@ -180,6 +181,8 @@ class Controller:
 
     async def stop(self) -> None:
         """The clean stop: nothing new, running turns interrupted, text flushed, processes ended (RT-144)."""
+        if failpoints.on:
+            await failpoints.reach("service.stop.before")
         grace_seconds = self._limits.shutdown_grace_seconds
         self.hub.publish_host(HostShutdown(grace_seconds=grace_seconds))
         self.stopping = True
@@ -191,6 +194,8 @@ class Controller:
         await self.pool.close(grace_seconds * (1 - DRAIN_SHARE_OF_GRACE))
         with trio.move_on_after(grace_seconds * DRAIN_SHARE_OF_GRACE):
             await self.flusher.flush()
+        if failpoints.on:
+            await failpoints.reach("service.stop.after")
 
     def count(self, what: str) -> None:
         """Something odd but harmless happened; the figures are for `health/read` and metrics."""

@@ -13,6 +13,7 @@ import structlog
 
 from store import commit_log
 from store.commit_log import LogLimits
+from store.fault_points import NO_FAULTS
 from store.files import DatabaseFiles
 from store.group import (
     AttachmentJob,
@@ -25,7 +26,7 @@ from store.group import (
     UnitsJob,
     refusal,
 )
-from store.port import CommitEncoder, StoreHealth
+from store.port import CommitEncoder, FaultSeam, StoreHealth
 from store.statements import deleted_sessions
 
 _logger = structlog.get_logger(__name__)
@@ -50,12 +51,14 @@ class Committer:
         encode: CommitEncoder,
         clock_ms: Callable[[], int],
         log_limits: LogLimits,
+        faults: FaultSeam = NO_FAULTS,
     ) -> None:
+        self.faults: Final = faults
         self._connection = connection
         self._files = files
         self._clock_ms = clock_ms
         self._log_limits = log_limits
-        self._group = GroupWriter(connection, encode, clock_ms)
+        self._group = GroupWriter(connection, encode, clock_ms, faults)
         self._log_oldest = commit_log.oldest(connection)
         self._oldest_commit_seq = commit_log.head_and_trimmed(connection)[1] + 1
         self._wal_pages = 0
@@ -181,7 +184,11 @@ class Committer:
         waits = self._connection.pragma("busy_timeout")
         self._connection.set_busy_timeout(0)
         try:
+            if self.faults.on:
+                self.faults.reach_now("store.checkpoint.before")
             in_log, moved = self._connection.wal_checkpoint(mode=mode)
+            if self.faults.on:
+                self.faults.reach_now("store.checkpoint.after")
         except apsw.BusyError:
             self._checkpoint_at_pages = self._wal_pages + CHECKPOINT_PAGES
         except apsw.Error as error:
@@ -205,7 +212,11 @@ class Committer:
             commit_log.trim(self._connection, self._group.log_end, self._log_limits, self._clock_ms())
             oldest = commit_log.oldest(self._connection)
             _, trimmed = commit_log.head_and_trimmed(self._connection)
+            if self.faults.on:
+                self.faults.reach_now("store.trim.before")
             self._connection.execute("COMMIT")
+            if self.faults.on:
+                self.faults.reach_now("store.trim.after")
         except apsw.Error as error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -225,7 +236,11 @@ class Committer:
                     break
                 deleted_sessions.take_away(self._connection, reference)
             left = deleted_sessions.purged(self._connection) is not None
+            if self.faults.on:
+                self.faults.reach_now("store.purge.before")
             self._connection.execute("COMMIT")
+            if self.faults.on:
+                self.faults.reach_now("store.purge.after")
         except apsw.Error as error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")

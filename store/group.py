@@ -34,7 +34,8 @@ from store.errors import (
     is_full,
     is_passing,
 )
-from store.port import CommitEncoder, LoggedCommit
+from store.fault_points import NO_FAULTS
+from store.port import CommitEncoder, FaultSeam, LoggedCommit
 from store.statements import attachments, messages
 from store.statements.units import write_unit
 
@@ -117,9 +118,14 @@ class GroupWriter:
     """
 
     def __init__(
-        self, connection: apsw.Connection, encode: CommitEncoder, clock_ms: Callable[[], int]
+        self,
+        connection: apsw.Connection,
+        encode: CommitEncoder,
+        clock_ms: Callable[[], int],
+        faults: FaultSeam = NO_FAULTS,
     ) -> None:
         self._connection = connection
+        self._faults = faults
         self._encode = encode
         self._clock_ms = clock_ms
         self._stored_commit_seq, _ = commit_log.head_and_trimmed(connection)
@@ -149,7 +155,11 @@ class GroupWriter:
             self._log_end = log_end
             return GroupResult(tuple(outcomes))
         try:
+            if self._faults.on:
+                self._faults.reach_now("store.commit.before")
             self._connection.execute("COMMIT")
+            if self._faults.on:
+                self._faults.reach_now("store.commit.after")
         except apsw.Error as error:
             self._roll_back()
             self._log_end = log_end
@@ -214,7 +224,11 @@ class GroupWriter:
         self._last_commit_seq += 1
         commit_seq = self._last_commit_seq
         rows = publication_order(unit.rows)
+        if self._faults.on:
+            self._faults.reach_now("store.unit.before")
         write_unit(self._connection, unit, rows)
+        if self._faults.on:
+            self._faults.reach_now("store.unit.after")
         if not rows:
             return Committed(unit, commit_seq, b"")  # claims and counters alone are never published
         body = self._encode(commit_seq, rows)
@@ -226,8 +240,12 @@ class GroupWriter:
         return Committed(unit, commit_seq, body)
 
     def _add(self, pieces: Sequence[StreamPiece]) -> bool:
+        if self._faults.on:
+            self._faults.reach_now("store.pieces.before")
         for piece in pieces:
             messages.add_piece(self._connection, piece)
+        if self._faults.on:
+            self._faults.reach_now("store.pieces.after")
         return True
 
     def _roll_back(self) -> None:

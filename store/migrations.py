@@ -14,7 +14,9 @@ import apsw
 import attrs
 
 from store.errors import SchemaTooNew, translated
+from store.fault_points import NO_FAULTS
 from store.files import DatabaseFiles
+from store.port import FaultSeam
 
 _FILE_NAME: Final = re.compile(r"(\d{4})_(\w+)\.sql")
 
@@ -46,7 +48,10 @@ def schema_version(connection: apsw.Connection) -> int:
 
 
 def migrate(
-    connection: apsw.Connection, files: DatabaseFiles, migrations: Sequence[Migration]
+    connection: apsw.Connection,
+    files: DatabaseFiles,
+    migrations: Sequence[Migration],
+    faults: FaultSeam = NO_FAULTS,
 ) -> Path | None:
     """Apply what is missing; the copy made before, or None when none was needed.
 
@@ -61,7 +66,7 @@ def migrate(
         missing = migrations[found:]
         copy = _copy_before(connection, files, found) if found and missing else None
         for step in missing:
-            _apply(connection, step)
+            _apply(connection, step, faults)
     except apsw.Error as error:
         raise translated(error, path) from error
     return copy
@@ -76,12 +81,16 @@ def _copy_before(connection: apsw.Connection, files: DatabaseFiles, version: int
     return copy
 
 
-def _apply(connection: apsw.Connection, step: Migration) -> None:
+def _apply(connection: apsw.Connection, step: Migration, faults: FaultSeam) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         connection.execute(step.sql).fetchall()
         connection.pragma("user_version", step.number)
+        if faults.on:
+            faults.reach_now("store.migration.before")
         connection.execute("COMMIT")
+        if faults.on:
+            faults.reach_now("store.migration.after")
     except apsw.Error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")

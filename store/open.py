@@ -19,10 +19,11 @@ from store.commit_log import LogLimits
 from store.committer import Committer
 from store.connection import check_whole, is_summed, open_for_reading, open_for_writing
 from store.errors import StoreDamaged, StoreFull, StoreUnavailable, translated
+from store.fault_points import NO_FAULTS
 from store.files import DatabaseFiles
 from store.inline_writer import InlineWriter
 from store.migrations import Migration, migrate, schema_version, shipped_migrations
-from store.port import CommitEncoder
+from store.port import CommitEncoder, FaultSeam
 from store.reader import PAGE_BYTES_MAX, SqliteReader
 from store.recovery import Recovery, recover
 from store.write_ahead_log import damage_behind
@@ -48,6 +49,7 @@ class StoreOptions:
     base_layer: str = SYSTEM_LAYER
     """SQLite's file system layer; a simulation names its own."""
     migrations: tuple[Migration, ...] = attrs.field(factory=shipped_migrations)
+    faults: FaultSeam = NO_FAULTS
 
 
 @attrs.frozen
@@ -120,7 +122,7 @@ def open_store(files: DatabaseFiles, options: StoreOptions) -> Store:
     """
     path = files.database
     _refuse_a_log_alone(files)
-    unclean_end = _renew_wal(files)
+    unclean_end = _renew_wal(files, options.faults)
     connection = open_for_writing(path, options.base_layer)
     try:
         files.sync_folder()  # before anything is in the log: the name of a new file is durable first
@@ -129,10 +131,12 @@ def open_store(files: DatabaseFiles, options: StoreOptions) -> Store:
         check_whole(connection, path)
         if schema_version(connection) == 0:
             _refuse_a_lost_store(files)
-        copy = migrate(connection, files, options.migrations)
+        copy = migrate(connection, files, options.migrations, options.faults)
         _leave_a_sign(files, _identity(connection, options))
         files.sync_folder()
-        committer = Committer(connection, files, options.encode, options.clock_ms, options.log_limits)
+        committer = Committer(
+            connection, files, options.encode, options.clock_ms, options.log_limits, options.faults
+        )
         return Store(committer, files, options, StartReport(unclean_end, is_summed(connection), copy))
     except apsw.Error as error:
         connection.close(True)
@@ -156,20 +160,31 @@ def _refuse_a_log_alone(files: DatabaseFiles) -> None:
         _refuse_a_lost_store(files)
 
 
-def _renew_wal(files: DatabaseFiles) -> bool:
+def _renew_wal(files: DatabaseFiles, faults: FaultSeam) -> bool:
     """Renew the log; on a full disk the reserve makes the room for the copy."""
     path = files.database
     try:
-        try:
-            return files.renew_wal()
-        except OSError as error:
-            if error.errno not in _NO_ROOM or not files.release_reserve():
-                raise
-            return files.renew_wal()
+        if faults.on and files.sizes().wal:
+            faults.reach_now("store.renewal.before")
+        renewed = _renewed(files)
+        if faults.on and renewed:
+            faults.reach_now("store.renewal.after")
+        return renewed
+    except apsw.Error as error:
+        raise translated(error, path) from error
     except OSError as error:
         if error.errno in _NO_ROOM:
             raise StoreFull(f"{path}: no room on the disk to copy what the last run left behind") from error
         raise StoreUnavailable(f"{path}: {error.strerror}") from error
+
+
+def _renewed(files: DatabaseFiles) -> bool:
+    try:
+        return files.renew_wal()
+    except OSError as error:
+        if error.errno not in _NO_ROOM or not files.release_reserve():
+            raise
+        return files.renew_wal()
 
 
 def _refuse_a_cut_log(connection: apsw.Connection, files: DatabaseFiles) -> None:

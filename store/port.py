@@ -182,6 +182,17 @@ class AttachmentFacts:
     bytes: int
 
 
+class FaultSeam(Protocol):
+    """Where faults are put on purpose (`store.fault_points`). Handed in: the store knows nothing of who arms them."""
+
+    @property
+    def on(self) -> bool:
+        """Whether places are to be reported. A place looks here first."""
+
+    def reach_now(self, name: str) -> None:
+        """A place is reached. May raise what a disk raises, and may not return at all."""
+
+
 class StoreReader(Protocol):
     """Short reads on the loop, each in one read transaction. Raises `StoreUnavailable` on an I/O error."""
 

@@ -48,7 +48,11 @@ def recover(committer: Committer, now_ms: int) -> Recovery:
     for start in range(0, len(references), _SESSIONS_A_GROUP):
         group = references[start : start + _SESSIONS_A_GROUP]
         units = _decide(committer.connection, group, now_ms, quarantined)
+        if committer.faults.on:
+            committer.faults.reach_now("store.recovery.before")
         settled += _commit(committer, units, quarantined)
+        if committer.faults.on:
+            committer.faults.reach_now("store.recovery.after")
     return Recovery(settled, tuple(quarantined))
 
 

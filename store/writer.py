@@ -214,11 +214,16 @@ class QueuedWriter(ABC):
             self._drained.set()
 
     def _tell(self) -> None:
+        faults = self._committer.faults
         while self._untold:
             job, outcome = self._untold.popleft()
             self._count(job, outcome)
             try:
+                if faults.on:
+                    faults.reach_now("store.telling.before")
                 job.complete(outcome)  # type: ignore[arg-type]
+                if faults.on:
+                    faults.reach_now("store.telling.after")
             except _COMPLETION_FAULTS:
                 # What is committed stays committed, and the others of the group are told (ST-003).
                 _logger.exception("store.completion_failed")

@@ -15,6 +15,7 @@ from attrs import validators
 
 from supervisor.back_off import BackOff
 from supervisor.cell import guard
+from supervisor.failpoints import failpoints
 
 CloseResource: TypeAlias = Callable[[], Awaitable[None]]
 
@@ -121,7 +122,11 @@ class ResourceSweeper:
     async def _attempt(self, adoption: _Adoption) -> bool:
         timeout_seconds = self.limits.attempt_timeout_seconds
         with trio.move_on_after(timeout_seconds) as scope, guard(adoption.record):
+            if failpoints.on:
+                await failpoints.reach("sweeper.attempt.before")
             await adoption.close()
+            if failpoints.on:
+                await failpoints.reach("sweeper.attempt.after")
             return True
         if scope.cancelled_caught:
             adoption.record(TimeoutError(f"not closed within {timeout_seconds:g} s"))

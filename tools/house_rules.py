@@ -23,6 +23,7 @@ class Exemption(NamedTuple):
 # Only these may touch clock, randomness, processes, sockets, threads and the disk. All others take a port.
 ADAPTERS = (
     Exemption("supervisor/process_guard/*", "starts, watches and ends provider processes"),
+    Exemption("supervisor/failpoints/registry.py", "ends this process, and holds up the writer's thread"),
     Exemption("store/connection.py", "opens the database file"),
     Exemption("store/files.py", "renews the log and keeps a reserve for a full disk"),
     Exemption("store/writer.py", "owns the one writer thread"),

@@ -15,6 +15,7 @@ from runtime.actors.activities import ActivityRegistry
 from runtime.actors.holds import is_over
 from runtime.actors.links import SessionLink
 from runtime.actors.lookup import Lookup
+from runtime.actors.markers import markers_of, told_by
 from runtime.actors.pictures import with_pictures
 from runtime.actors.replies import InteractionReply, ReplySink, SessionReply, TurnReply
 from runtime.actors.tails import TailRegistry
@@ -46,6 +47,7 @@ from store.errors import RowError, StoreDamaged
 from store.port import StoreReader, StoreWriter
 from supervisor.cell import Cell
 from supervisor.directory import Directory
+from supervisor.failpoints import failpoints
 
 log = structlog.get_logger(__name__)
 
@@ -207,6 +209,9 @@ class SessionActor:
                         continue
                 else:
                     self._reply(segment, self._services.writer.head_commit_seq)
+                if failpoints.on:
+                    await self._perform_with_faults(segment)
+                    continue
                 for effect in segment.after:
                     self._perform(effect)
             self._lookup.forget()
@@ -230,11 +235,24 @@ class SessionActor:
         self._timers.disarm_all()
         self._services.tails.forget(self._key)
 
+    async def _perform_with_faults(self, segment: Segment) -> None:
+        """The same, with a failpoint on each side of what a connection is told."""
+        for effect in segment.after:
+            told = told_by(effect)
+            if told is not None:
+                await failpoints.reach(f"session.{told}.before")
+            self._perform(effect)
+            if told is not None:
+                await failpoints.reach(f"session.{told}.after")
+
     async def _commit(self, segment: Segment) -> i.ClaimNotKept | None:
         """Submit the unit and wait for it: not cancellable, since nobody can take a commit back (rule 14).
 
         A claim that was only tried for is no reason to give up what runs, when the disk is full for one.
         """
+        markers = markers_of(segment) if failpoints.on else ()
+        for marker in markers:
+            await failpoints.reach(f"marker.{marker}.before")
         unit = self._unit(segment)
         released = trio.Event()
         outcomes: list[UnitOutcome] = []
@@ -255,6 +273,8 @@ class SessionActor:
             raise UnitNotCommitted(outcome.code, outcome.detail)
         if isinstance(outcome, OutcomeUnknown):
             raise UnitNotCommitted("store.unavailable", outcome.detail)
+        for marker in markers:
+            await failpoints.reach(f"marker.{marker}.after")
         return None
 
     def _unit(self, segment: Segment) -> Unit:

@@ -14,6 +14,7 @@ from store.canonical.change import StreamPiece
 from store.canonical.identifiers import MessageId, SessionKey
 from store.canonical.message import Message
 from store.port import StoreWriter
+from supervisor.failpoints import failpoints
 
 log = structlog.get_logger(__name__)
 
@@ -87,6 +88,8 @@ class Flusher:
         pieces = self.tails.take_unwritten()
         if not pieces:
             return
+        if failpoints.on:
+            await failpoints.reach("write_behind.flush.before")
         done = trio.Event()
 
         def complete(written: bool) -> None:
@@ -98,3 +101,5 @@ class Flusher:
 
         self.writer.submit_pieces(pieces, complete)
         await done.wait()
+        if failpoints.on:
+            await failpoints.reach("write_behind.flush.after")

@@ -20,6 +20,7 @@ from runtime.api.request_sink import RequestSink
 from runtime.api.requests_context import ApiServices, Request
 from runtime.api.subscription import Subscription
 from runtime.api.transport import BinaryFrame, ClientTransport, Closed, TextFrame
+from runtime.failpoints import failpoints
 from runtime.operations.operation import OVERLOADED_RETRY_MS
 from runtime.refusal import Refusal
 from runtime.wire import replies, requests
@@ -27,7 +28,7 @@ from runtime.wire.converter import structure_params
 from runtime.wire.encoding import encode_error
 from runtime.wire.errors import INVALID_REQUEST
 from runtime.wire.jsonrpc_frame import BadFrame, ClientRequest, read_frame, refuse_binary_frame
-from runtime.wire.methods import METHODS, Method, find_method
+from runtime.wire.methods import Method, find_method, served_methods
 from runtime.wire.requests import PROTOCOL_VERSION, TOPICS
 from runtime.wire.rows import ServerCapabilities
 from store.errors import InvalidCursor, RowError, StoreDamaged, StoreUnavailable
@@ -149,7 +150,7 @@ class Client:
     def _dispatch(self, request: ClientRequest, sink: RequestSink) -> Refusal | None:
         if not self.initialized and request.method != "initialize":
             return Refusal("protocol.uninitialized")
-        method = find_method(request.method)
+        method = find_method(request.method, faults_enabled=failpoints.on)
         if isinstance(method, Refusal):
             return method
         if not self.principal.allows(method.scope):
@@ -232,7 +233,7 @@ class Client:
                 protocol_version=PROTOCOL_VERSION,
                 store_id=self.services.reader.store_id(),
                 server_info=self.services.server_info,
-                capabilities=ServerCapabilities(tuple(METHODS), TOPICS, FEATURES, ()),
+                capabilities=ServerCapabilities(served_methods(failpoints.on), TOPICS, FEATURES, ()),
                 scope=self.principal.scope,
                 limits=self.services.limits,
             )

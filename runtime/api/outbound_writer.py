@@ -11,6 +11,7 @@ import trio
 
 from runtime.api.outbound_queue import OutboundQueue
 from runtime.api.transport import ByteStream, EagerByteStream, TransportLimits
+from supervisor.failpoints import failpoints
 
 JOINED_BYTES_MAX = 64 * 1024
 """How much is joined into one write: beyond it a copy costs more than a system call."""
@@ -50,10 +51,14 @@ class OutboundWriter:
         """
         while True:
             for chunk in _joined(self._queue.take(JOINED_BYTES_MAX)):
+                if failpoints.on:
+                    await failpoints.reach("client.write.before")
                 if self._eager is None:
                     await self._write(self._stream, chunk)
                 else:
                     await self._write_eagerly(self._eager, chunk)
+                if failpoints.on:
+                    await failpoints.reach("client.write.after")
             if self._queue.finished:
                 return
             await self._queue.wait_ready()

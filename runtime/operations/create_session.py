@@ -22,6 +22,7 @@ from store.canonical.common import Settings, SettingSource
 from store.canonical.identifiers import SessionKey, TargetId
 from store.canonical.session import Session, SessionRuntime
 from store.port import StoreReader
+from supervisor.failpoints import failpoints
 from supervisor.lifecycle_locks import LifecycleIdentity, LifecycleLocks
 
 log = structlog.get_logger(__name__)
@@ -177,8 +178,12 @@ class CreateOperation:
         session_claim = attrs.evolve(new.claim, scope="session")
         command = CreateSession(sink, session, workspace_claim, session_claim, new.prompt)
         try:
+            if failpoints.on:
+                await failpoints.reach("operation.create.before")
             self.sessions.reference(new.key).tell(command)
             await sink.answered.wait()
+            if failpoints.on:
+                await failpoints.reach("operation.create.after")
         finally:
             if new.cwd is None and self.reader.session(new.key).value is None:
                 self.directories.release(new.key)

@@ -34,6 +34,7 @@ from store.canonical.identifiers import SessionId, SessionKey, WorkspaceId
 from store.canonical.session import Session, SessionRuntime
 from store.port import StoreReader, StoreWriter
 from supervisor.errors import ActorStopped
+from supervisor.failpoints import failpoints
 from supervisor.lifecycle_locks import LifecycleIdentity, LifecycleLocks
 
 PLANS_MAX: Final = 5
@@ -115,7 +116,13 @@ class SessionTreeOperations:
                 *_identities(keys), holder=holder, deadline_seconds=self.deadline_seconds
             ):
                 plan = plan_trees(self.reader, asked.workspace_id, asked.session_ids)
-                if plan.keys == keys and await body(asked, plan, sink) == "answered":
+                if plan.keys != keys:
+                    continue
+                if failpoints.on:
+                    await failpoints.reach(f"operation.{body.__name__.strip('_')}.before")
+                if await body(asked, plan, sink) == "answered":
+                    if failpoints.on:
+                        await failpoints.reach(f"operation.{body.__name__.strip('_')}.after")
                     return
         sink.refuse(Refusal("overloaded"))
 

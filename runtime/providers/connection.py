@@ -42,6 +42,7 @@ from runtime.providers.transport_end import end_transport
 from runtime.providers.transport_start import open_transport
 from store.canonical.common import TurnError
 from supervisor.cell import guard
+from supervisor.failpoints import failpoints
 from supervisor.process_guard.port import LadderTimes
 
 log = structlog.get_logger(__name__)
@@ -228,7 +229,11 @@ class ProviderConnection:
         """What was said and that it ended travel in one line, the end last (architecture rule 8)."""
         await self._routes.wait_below_low_water()
         while data := await output.read():
+            if failpoints.on:
+                await failpoints.reach("provider.read.before")
             self._ask(adapter.receive, data)
+            if failpoints.on:
+                await failpoints.reach("provider.read.after")
             await self._routes.wait_below_low_water()
         with trio.move_on_after(self._limits.last_evidence_seconds):
             await transport.wait_ended()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import trio
 
 from runtime.providers.port import Write
+from supervisor.failpoints import failpoints
 from supervisor.process_guard.port import ByteSink
 
 
@@ -42,8 +43,12 @@ class Outbox:
             while not self._writes:
                 await self._changed.wait()
             write = self._writes[0]
+            if failpoints.on:
+                await failpoints.reach("provider.write.before")
             if write.data:
                 await sink.write(write.data)
+            if failpoints.on:
+                await failpoints.reach("provider.write.after")
             self._writes.popleft()
             self.waiting_bytes -= len(write.data)
             if write.token is not None:

@@ -10,6 +10,7 @@ import trio
 from runtime.providers.output_reader import read_to_end
 from runtime.providers.transport import ProviderTransport
 from supervisor.cell import guard
+from supervisor.failpoints import failpoints
 from supervisor.process_guard.port import LadderTimes
 
 CLOSE_MARGIN_SECONDS = 1.0
@@ -35,7 +36,11 @@ async def end_transport(
                 if transport.errors is not None:
                     nursery.start_soon(read_to_end, transport.errors, read_bytes, feed_stderr)
                 with guard(faults.append):
+                    if failpoints.on:
+                        await failpoints.reach("provider.close.before")
                     await transport.close(times)
+                    if failpoints.on:
+                        await failpoints.reach("provider.close.after")
                     closed = True
                 nursery.cancel_scope.cancel()
     if not closed and not faults:

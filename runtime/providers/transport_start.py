@@ -10,6 +10,7 @@ from runtime.providers import failures
 from runtime.providers.launch import LaunchSpecification
 from runtime.providers.transport import ConnectFailed, ProviderTransport, TransportOpener
 from store.canonical.common import TurnError
+from supervisor.failpoints import failpoints
 from supervisor.process_guard.port import LaunchError
 
 
@@ -23,7 +24,12 @@ async def open_transport(
     """The open transport, or why there is none; after `seconds` it is given up."""
     with trio.move_on_after(seconds):
         try:
-            return await opener.open(launch, carrier)
+            if failpoints.on:
+                await failpoints.reach("provider.launch.before")
+            transport = await opener.open(launch, carrier)
+            if failpoints.on:
+                await failpoints.reach("provider.launch.after")
+            return transport
         except LaunchError as fault:
             log.warning("provider not launched", fault=type(fault).__name__)
             return failures.not_started(launch, fault)

@@ -32,6 +32,7 @@ from store.errors import DataDirectoryInUse, NetworkFileSystem, SchemaTooNew, St
 from store.files import LocalFiles
 from store.instance_lock import acquire_instance_lock
 from store.open import DATABASE_FILE_NAME, Store, StoreOptions, open_store
+from supervisor.failpoints import failpoints
 from supervisor.process_guard import ProcessGuard, SpawnerUnavailable, sweep
 
 log = structlog.get_logger(__name__)
@@ -60,7 +61,11 @@ async def composed_controller(config: Configuration) -> AsyncIterator[Controller
     registry, targets = provider_registry(), target_definitions(config, os.environ)
     check_servers(targets, registry)
     async with AsyncExitStack() as stack:
+        if failpoints.on:
+            await failpoints.reach("service.leftovers.before")
         await _end_leftovers(instances, instance)
+        if failpoints.on:
+            await failpoints.reach("service.leftovers.after")
         guard = await stack.enter_async_context(_process_guard(instances, instance))
         store = stack.enter_context(_store(config, data_dir, clock))
         poisoned = _recover(store)
@@ -141,6 +146,7 @@ def _store(config: Configuration, data_dir: Path, clock: SystemClock) -> Iterato
             age_max_ms=int(limits.commit_log_max_age_seconds * 1000),
         ),
         page_bytes_max=limits.max_page_bytes,
+        faults=failpoints,
     )
     try:
         store = open_store(LocalFiles(data_dir / DATABASE_FILE_NAME, limits.store_reserve_bytes), options)

@@ -31,6 +31,7 @@ from runtime.observability.metrics import CONTENT_TYPE, MetricFamily, by_label, 
 from runtime.service.access import TOKEN_FILE, admitted_tokens
 from runtime.service.composition import composed_controller, data_directory
 from runtime.service.console_files import console_files
+from runtime.service.faults import faults_as_configured
 from runtime.service.open_files import allow_open_files
 from runtime.service.ready import (
     EXIT_ADDRESS,
@@ -63,6 +64,7 @@ async def serve(
     """
     data_dir = Path(config.data_dir)
     async with AsyncExitStack() as stack:
+        stack.enter_context(faults_as_configured(config, os.environ))
         stack.enter_context(data_directory(data_dir))
         listener = await _bind(config)
         stack.callback(listener.close)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import attrs
 
 from runtime.refusal import Refusal
-from runtime.wire import replies, requests
+from runtime.wire import faults, replies, requests
 from runtime.wire.replies import TokenScope
 
 COMMON_REFUSALS = (
@@ -58,6 +58,8 @@ class Method:
     """Whether it makes a session's agent work or lets it go further: what a token's roots and `maxEffect` bound."""
     begins_turn: bool = False
     """Whether it begins a turn in a session that is there."""
+    with_faults: bool = False
+    """Whether it is served by a daemon alone that was started with `--enable-faults`."""
     refusals: tuple[str, ...] = ()
     """Codes it may be refused with besides the common ones."""
 
@@ -371,6 +373,36 @@ _TABLE = (
         refusals=("session.not_found",),
     ),
     Method(
+        "fault/inject",
+        "Put a fault at a failpoint, for tests.",
+        faults.FaultInjectParams,
+        faults.FaultInjectReply,
+        "admin",
+        needs_workspace=False,
+        with_faults=True,
+        refusals=("capability.unsupported",),
+    ),
+    Method(
+        "fault/list",
+        "List the failpoints, armed or not, and how often each was passed.",
+        faults.FaultListParams,
+        faults.FaultListReply,
+        "admin",
+        needs_workspace=False,
+        with_faults=True,
+        refusals=("capability.unsupported",),
+    ),
+    Method(
+        "fault/clear",
+        "Disarm one failpoint or all; whoever is paused there goes on.",
+        faults.FaultClearParams,
+        replies.VoidReply,
+        "admin",
+        needs_workspace=False,
+        with_faults=True,
+        refusals=("capability.unsupported",),
+    ),
+    Method(
         "target/list",
         "List the agents that can be talked to.",
         requests.TargetListParams,
@@ -398,7 +430,6 @@ UNBUILT_METHODS = frozenset(
         *("side/capabilities", "side/open", "side/send", "side/cancel", "side/respond", "side/close"),
         *("side/get", "side/list", "surface/dispose", "surface/attach"),
         *("provider/status", "provider/models", "provider/skills", "provider/usage"),
-        *("fault/inject", "fault/list", "fault/clear"),
     }
 )
 """Named in the contract's table and not served yet."""
@@ -410,12 +441,22 @@ RESERVED_PREFIXES = ("project/", "prompt/", "preference/", "recording/", "replay
 """To come within v1 (`contract §4`)."""
 
 
-def find_method(name: str) -> Method | Refusal:
+def served_methods(faults_enabled: bool) -> tuple[str, ...]:
+    """The names that a daemon answers to."""
+    return tuple(method.name for method in _TABLE if faults_enabled or not method.with_faults)
+
+
+def find_method(name: str, *, faults_enabled: bool) -> Method | Refusal:
     """The method of this name; for a name of the contract that is not served, and for any other, why not."""
     method = METHODS.get(name)
-    if method is not None:
+    if method is not None and (faults_enabled or not method.with_faults):
         return method
-    if name in UNBUILT_METHODS or name in RESERVED_METHODS or name.startswith(RESERVED_PREFIXES):
+    if (
+        method is not None
+        or name in UNBUILT_METHODS
+        or name in RESERVED_METHODS
+        or name.startswith(RESERVED_PREFIXES)
+    ):
         return Refusal("capability.unsupported")
     return Refusal("request.unknown_method")
 

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import attrs
 
+from runtime.wire.faults import FaultInjectReply, FaultListReply
 from runtime.wire.inspection import SessionInspection
 from runtime.wire.limits import Limits
 from runtime.wire.rows import (
@@ -295,4 +296,6 @@ Reply: TypeAlias = (
     | HealthReadReply
     | MetricsReadReply
     | DebugSessionReply
+    | FaultInjectReply
+    | FaultListReply
 )

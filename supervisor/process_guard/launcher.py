@@ -16,6 +16,7 @@ from pathlib import Path
 import attrs
 import trio
 
+from supervisor.failpoints import failpoints
 from supervisor.process_guard.control import LaunchFailure, ReaperControl
 from supervisor.process_guard.frames import encode_frame
 from supervisor.process_guard.journal import SUFFIX, DiskRecordFile, InstanceJournal, RecordFile
@@ -196,7 +197,11 @@ class ProcessGuard:
             raise launch_error(request, control.failure)
         if control.reaper is None:
             raise SpawnerLost("no reaper came")
+        if failpoints.on:
+            await failpoints.reach("provider.record.before")
         self._journal.record("reaper", control.reaper, launch=launch, label=request.label)
+        if failpoints.on:
+            await failpoints.reach("provider.record.after")
         await control.send(order)
         await control.until(lambda: control.provider or control.failure)
         if control.failure is not None:

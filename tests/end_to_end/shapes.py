@@ -308,6 +308,17 @@ def _page(item: Specification) -> Specification:
 _TURN_REPLY = {"turn": TURN, "commitSeq": int}
 _SESSION_REPLY = {"session": SESSION, "commitSeq": int}
 _SESSIONS_REPLY = {"sessions": [SESSION], "commitSeq": int}
+FAILPOINT = {
+    "name": str,
+    "standsFor": str,
+    "waits": bool,
+    "armed": ({"action": str, "onPass": (int, None), "probability": (int, float), "delayMs": int}, None),
+    "passes": int,
+    "fired": int,
+    "waiting": int,
+}
+WITH_FAULTS = {"fault/inject", "fault/list", "fault/clear"}
+"""Served with `--enable-faults` alone."""
 REPLIES: dict[str, Specification] = {
     "initialize": {
         "protocolVersion": int,
@@ -373,6 +384,9 @@ REPLIES: dict[str, Specification] = {
     "metrics/read": METRICS,
     "debug/session": {"session": IDENTITY, "inspection": INSPECTION, "commitSeq": int},
     "target/list": _page(TARGET),
+    "fault/inject": {"failpoint": FAILPOINT, "commitSeq": int},
+    "fault/list": _page(FAILPOINT),
+    "fault/clear": {"commitSeq": int},
     "workspace/list": _page(WORKSPACE),
 }
 CHANGES = {

@@ -51,6 +51,9 @@ WITHOUT_WORKSPACE = {
     "events/unsubscribe",
     "health/read",
     "metrics/read",
+    "fault/inject",
+    "fault/list",
+    "fault/clear",
     "target/list",
     "workspace/list",
 }
@@ -69,9 +72,8 @@ CONTROL = {
     "turn/cancel",
     "interaction/respond",
 }
-ADMIN = {"metrics/read", "debug/session"}
-
-ADMIN = {"session/purge", "metrics/read", "debug/session"}
+FAULTS = {"fault/inject", "fault/list", "fault/clear"}
+ADMIN = {"session/purge", "metrics/read", "debug/session", *FAULTS}
 
 
 def test_the_error_table_is_exactly_the_contracts():
@@ -132,11 +134,11 @@ def test_reserved_names_are_the_contracts():
     ],
 )
 def test_a_named_method_is_unsupported_and_any_other_unknown(name, code):
-    assert find_method(name) == Refusal(code)
+    assert find_method(name, faults_enabled=False) == Refusal(code)
 
 
 def test_a_served_method_is_found_by_its_name():
-    assert find_method("session/get") is METHODS["session/get"]
+    assert find_method("session/get", faults_enabled=False) is METHODS["session/get"]
 
 
 def test_all_but_the_named_exceptions_require_a_workspace():

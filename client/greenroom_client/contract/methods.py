@@ -14,6 +14,8 @@ from greenroom_client.contract.models import (
     ClientSubmitId,
     ConversationsPlacement,
     DebugSessionReply,
+    FaultInjectReply,
+    FaultListReply,
     HealthReadReply,
     InitialGoalControl,
     InteractionListReply,
@@ -37,6 +39,7 @@ from greenroom_client.contract.models import (
     TurnId,
     TurnListReply,
     TurnReply,
+    VoidReply,
     WorkspaceId,
     WorkspaceListReply,
     WorktreeIsolation,
@@ -624,6 +627,56 @@ class Methods(ABC):
         result: DebugSessionReply = await self.request(
             "debug/session", _given(workspace_id=workspace_id, agent_session_id=agent_session_id)
         )
+        return result
+
+    async def fault_inject(
+        self,
+        *,
+        name: str,
+        action: Literal["kill", "exit", "raise", "delay", "pause"],
+        on_pass: int | None,
+        probability: float | None,
+        delay_ms: int | None,
+    ) -> FaultInjectReply:
+        """Put a fault at a failpoint, for tests.
+
+        action: kill: the daemon gets SIGKILL. exit: it ends at once. raise: the error that can happen
+        there. delay: it takes so long. pause: it waits until the failpoint is cleared or armed anew.
+        on_pass: Only the pass of this number, counted from now.
+        probability: Above 0 and at most 1; each pass is drawn anew. Without it, each pass.
+        delay_ms: Of a delay, and of nothing else.
+
+        Needs a token of scope `admin`. Raises `GreenroomError` with one of:
+        capability.unsupported, request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded,
+        overloaded, store.unavailable, shutdown.in_progress, internal.
+        """
+        result: FaultInjectReply = await self.request(
+            "fault/inject",
+            _given(name=name, action=action, on_pass=on_pass, probability=probability, delay_ms=delay_ms),
+        )
+        return result
+
+    async def fault_list(self, *, cursor: str | None, limit: int) -> FaultListReply:
+        """List the failpoints, armed or not, and how often each was passed.
+
+        cursor: `nextCursor` of the page before; without it, the first page.
+        limit: Capped at 200: a larger number is taken as 200.
+
+        Needs a token of scope `admin`. Raises `GreenroomError` with one of:
+        capability.unsupported, request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded,
+        overloaded, store.unavailable, shutdown.in_progress, internal.
+        """
+        result: FaultListReply = await self.request("fault/list", _given(cursor=cursor, limit=limit))
+        return result
+
+    async def fault_clear(self, *, name: str | None) -> VoidReply:
+        """Disarm one failpoint or all; whoever is paused there goes on.
+
+        Needs a token of scope `admin`. Raises `GreenroomError` with one of:
+        capability.unsupported, request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded,
+        overloaded, store.unavailable, shutdown.in_progress, internal.
+        """
+        result: VoidReply = await self.request("fault/clear", _given(name=name))
         return result
 
     async def target_list(self, *, cursor: str | None = None, limit: int | None = None) -> TargetListReply:

@@ -55,6 +55,15 @@ class ApprovalInput(TypedDict):
     reason: NotRequired[str]
 
 
+class ArmedFault(TypedDict):
+    """What is armed at a failpoint."""
+
+    action: Literal["kill", "exit", "raise", "delay", "pause"] | str
+    onPass: int | None
+    probability: float
+    delayMs: int
+
+
 class AttachmentGetParams(TypedDict):
     """Read a picture."""
 
@@ -237,6 +246,68 @@ class EventsUpdateParams(TypedDict):
     """From now on only these sessions, a root with its descendants; `all` follows the whole workspace again."""
     deltas: NotRequired[Literal["all", "none"] | Sequence[SessionId] | None]
     """Of which sessions streamed text is sent from now on."""
+
+
+class FailpointView(TypedDict):
+    """One failpoint."""
+
+    name: str
+    """`seam.effect.before` or `.after`."""
+    standsFor: str
+    """What is so, and what is not yet, when it is reached."""
+    waits: bool
+    """Whether `delay` and `pause` are possible there."""
+    armed: ArmedFault | None
+    passes: int
+    """Since the daemon started."""
+    fired: int
+    waiting: int
+    """How many are paused there now."""
+
+
+class FaultClearParams(TypedDict):
+    """Which failpoint to disarm; without a name, all. Whoever is paused there goes on."""
+
+    name: str | None
+
+
+class FaultInjectParams(TypedDict):
+    """What is to happen at one failpoint, from its next pass on. Replaces what was armed there."""
+
+    name: str
+    action: Literal["kill", "exit", "raise", "delay", "pause"] | str
+    """kill: the daemon gets SIGKILL. exit: it ends at once. raise: the error that can happen there. delay: it takes so long. pause: it waits until the failpoint is cleared or armed anew."""
+    onPass: int | None
+    """Only the pass of this number, counted from now."""
+    probability: float | None
+    """Above 0 and at most 1; each pass is drawn anew. Without it, each pass."""
+    delayMs: int | None
+    """Of a delay, and of nothing else."""
+
+
+class FaultInjectReply(TypedDict):
+    """The failpoint as it stands now."""
+
+    failpoint: FailpointView
+    commitSeq: int
+
+
+class FaultListParams(TypedDict):
+    """Which page of the failpoints."""
+
+    cursor: str | None
+    """`nextCursor` of the page before; without it, the first page."""
+    limit: int
+    """Capped at 200: a larger number is taken as 200."""
+
+
+class FaultListReply(TypedDict):
+    """One page of failpoints, by their names."""
+
+    items: list[FailpointView]
+    nextCursor: str | None
+    """Null at the end."""
+    commitSeq: int
 
 
 class FileChange(TypedDict):

@@ -4,7 +4,7 @@ store, commands to a mailbox, operations to a task."""
 from collections.abc import Callable
 from typing import Any
 
-from runtime.api.handlers import attachments, events, host, labels, session_trees, sessions, turns
+from runtime.api.handlers import attachments, events, faults, host, labels, session_trees, sessions, turns
 from runtime.api.requests_context import Handled, Request
 
 HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
@@ -37,6 +37,9 @@ HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
     "health/read": host.health,
     "metrics/read": host.metrics,
     "debug/session": host.inspect,
+    "fault/inject": faults.inject,
+    "fault/list": faults.list_faults,
+    "fault/clear": faults.clear,
     "target/list": host.targets,
     "workspace/list": host.workspaces,
 }

@@ -2,6 +2,7 @@
 
 import attrs
 
+from runtime.api.handlers.pages import page_start
 from runtime.api.requests_context import Handled, Request
 from runtime.refusal import Refusal
 from runtime.wire import replies, requests
@@ -50,11 +51,9 @@ def targets(request: Request[requests.TargetListParams]) -> Handled:
     """`target/list`: a read of what is known; it starts and probes nothing."""
     params, services = request.params, request.services
     listing = services.targets.listing()
-    start = _start(params.cursor, len(listing))
-    if start is None:
-        return Refusal(
-            "request.invalid", details={"path": "params.cursor", "problem": "is not a cursor of ours"}
-        )
+    start = page_start(params.cursor, len(listing))
+    if isinstance(start, Refusal):
+        return start
     end = start + params.limit
     request.sink.reply(
         replies.TargetListReply(
@@ -78,9 +77,3 @@ def workspaces(request: Request[requests.WorkspaceListParams]) -> Handled:
         )
     )
     return None
-
-
-def _start(cursor: str | None, count: int) -> int | None:
-    if cursor is None:
-        return 0
-    return int(cursor) if cursor.isascii() and cursor.isdigit() and int(cursor) <= count else None
