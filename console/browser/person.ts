@@ -14,7 +14,7 @@ const ARGUMENTS = [
   "--disable-component-update",
   "--disable-sync",
 ];
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: required("GREENROOM_BROWSER"), args: ARGUMENTS });

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +39,16 @@ def held_still(pid: int) -> Iterator[None]:
         yield
     finally:
         os.kill(pid, signal.SIGCONT)
+
+
+def written_behind(daemon: Daemon, text: str) -> bool:
+    """Whether a message that still streams has this text in the database."""
+    database = sqlite3.connect(f"file:{daemon.data_dir / 'greenroom.db'}?mode=ro", uri=True)
+    try:
+        found = database.execute("SELECT 1 FROM message_pieces WHERE instr(text, ?) > 0", (text,)).fetchone()
+    finally:
+        database.close()
+    return found is not None
 
 
 @pytest.mark.rule("RT-003")
@@ -86,6 +97,8 @@ async def test_after_a_killed_daemon_what_codex_did_without_it_is_added_to_the_i
         talk = await start(client, "w", "Work on. " + script(*steps), target=TARGET, settings=FREE)
         await holding(model, "daemon gone")
         await client.row("turn", turnId=talk.turn["turnId"], phase="running")
+        # Streamed text survives up to the last write-behind: a row cut before it keeps what it has.
+        await eventually(lambda: written_behind(daemon, "Heard."), "the streamed text in the database")
         daemon.signal(signal.SIGSTOP)
         model.release("daemon gone")
         await eventually(
