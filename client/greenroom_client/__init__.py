@@ -11,8 +11,10 @@ from greenroom_client.client import Client, ClientOptions, ConnectionState
 from greenroom_client.connecting import connect, connect_to_daemon, connect_unix, open_client, websocket_links
 from greenroom_client.connection import Link, LinkSource
 from greenroom_client.endpoint import (
+    Announcement,
     Endpoint,
     EndpointSource,
+    announcement_of,
     endpoint_of,
     pinned_certificate,
     running_daemon,
@@ -58,6 +60,7 @@ __all__ = [
     "FOREVER",
     "NEVER",
     "AccessRefused",
+    "Announcement",
     "Asked",
     "BufferLimits",
     "Client",
@@ -91,6 +94,7 @@ __all__ = [
     "ToolPiece",
     "TurnStream",
     "TurnView",
+    "announcement_of",
     "answer_option",
     "connect",
     "connect_to_daemon",

@@ -44,6 +44,35 @@ class Endpoint:
         return self.unix_path or f"{self.host}:{self.port}"
 
 
+@attrs.frozen
+class Announcement:
+    """What `daemon.json` says of a daemon that may still be there."""
+
+    pid: int
+    url: str
+    token_file: str
+
+    @property
+    def alive(self) -> bool:
+        """Whether a process of this id exists, ours or not."""
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except (PermissionError, OverflowError):
+            return True
+        return True
+
+
+def announcement_of(data: bytes) -> Announcement:
+    """The content of `daemon.json`. Raises ValueError when it is not what a daemon writes."""
+    try:
+        ready = orjson.loads(data)
+        return Announcement(int(ready["pid"]), str(ready["url"]), str(ready["tokenFile"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError("this is not what a daemon writes") from error
+
+
 EndpointSource: TypeAlias = Callable[[], Awaitable[Endpoint]]
 """Asked before each attempt. Raises `DaemonUnreachable` when there is none right now."""
 
@@ -91,18 +120,17 @@ def running_daemon(data_dir: str | Path | None, certificate: str | Path | None =
     async def source() -> Endpoint:
         file = anyio.Path(folder) / ANNOUNCEMENT_FILE
         try:
-            ready = orjson.loads(await file.read_bytes())
-            pid, url, token_file = int(ready["pid"]), str(ready["url"]), anyio.Path(ready["tokenFile"])
+            found = announcement_of(await file.read_bytes())
         except (FileNotFoundError, NotADirectoryError) as error:
             raise DaemonUnreachable(f"no daemon runs on {folder}: start it with `greenroom serve`") from error
-        except (ValueError, KeyError, TypeError) as error:
+        except ValueError as error:
             raise DaemonUnreachable(f"{file} is not what a daemon writes") from error
         except OSError as error:
             raise AccessRefused(f"{file}: cannot be read ({error.strerror})") from error
         # The token goes to nobody but the process that was announced: its port may be another program's by now.
-        if not _is_alive(pid):
+        if not found.alive:
             raise DaemonUnreachable(f"the daemon of {folder} has ended without a word: start it again")
-        return endpoint_of(url, await _token(token_file), context)
+        return endpoint_of(found.url, await _token(anyio.Path(found.token_file)), context)
 
     return source
 
@@ -113,17 +141,6 @@ def pinned_certificate(certificate: str | Path) -> ssl.SSLContext:
     context.check_hostname = False
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     return context
-
-
-def _is_alive(pid: int) -> bool:
-    """Whether a process of this id exists, ours or not."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
 
 
 async def _token(path: anyio.Path) -> str:

@@ -68,9 +68,15 @@ async def repeat_until_answered(call: Callable[[], Awaitable[T]]) -> T:
 
 
 class TurnStream(AsyncIterator[Piece]):
-    """The pieces of a turn as they come; iteration ends when the turn is settled. Never yields `ReadAgain`."""
+    """The pieces of a turn as they come; iteration ends when the turn is settled. Never yields `ReadAgain`.
 
-    def __init__(self, client: Client, workspace_id: str, events: Subscription, view: TurnView) -> None:
+    `events` is a subscription to its session that stood before the turn was begun or read, or one that somebody
+    looks into on the way.
+    """
+
+    def __init__(
+        self, client: Client, workspace_id: str, events: AsyncIterator[SubscriptionEvent], view: TurnView
+    ) -> None:
         self._client = client
         self._workspace_id = workspace_id
         self._events = events

@@ -1,59 +1,44 @@
-"""The commands and their arguments, as cyclopts reads them. Each hands over to a module of its own, imported late.
+"""The application: its commands put together, those about the daemon, and what is said of a wrong argument.
 
 Owns the names of flags and what help says of them, and that a wrong argument is one line and exit code 2
-(`contract §1`).
+(`contract §1`). Each command hands over to a module of its own, imported late.
 """
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import attrs
 from cyclopts import App, CycloptsError, Parameter
 
 from runtime.cli.failures import EXIT_ARGUMENTS, CommandFailed
 from runtime.cli.output import Output
+from runtime.cli.session_words import add_session_commands
+from runtime.cli.words import DAEMON, HERE, Json, Place, example
 
-if TYPE_CHECKING:
-    from runtime.config import Flags
+UNBROKEN_COLUMNS: Final = 10_000
+"""The width of help that no person reads on a terminal: whoever does, wraps it there."""
+
+HELP_FLAGS: Final = frozenset({"--help", "-h"})
 
 application = App(
     name="greenroom",
     help="Hosts many concurrent coding-agent sessions on one machine.",
+    help_epilogue="Exit codes: 0 done, 1 it failed, 2 wrong arguments, 130 interrupted; docs/cli.md has them all.",
     version_flags=[],
     help_format="plaintext",
     result_action="return_value",
 )
-
-Json = Annotated[bool, Parameter(name="--json", negative="", help="JSON in place of text.")]
-Workspace = Annotated[str, Parameter(help="The workspace the session belongs to.")]
+add_session_commands(application)
 
 
-@Parameter(name="*")
-@attrs.frozen(kw_only=True)
-class Place:
-    """Which daemon is meant."""
-
-    data_dir: Annotated[str | None, Parameter(help="The data directory, in place of the user's own.")] = None
-    config: Annotated[str | None, Parameter(help="The configuration file, in place of the user's own.")] = (
-        None
-    )
-
-    def flags(self) -> "Flags":
-        """The same for the configuration."""
-        from runtime.config import Flags
-
-        return Flags(config_file=self.config, data_dir=self.data_dir)
-
-
-_HERE = Place()
-
-
-@application.command
+@application.command(
+    group=DAEMON, help_epilogue=example("serve", "serve --data-dir data --listen 127.0.0.1:0")
+)
 def serve(
     *,
-    place: Place = _HERE,
+    place: Place = HERE,
     listen: Annotated[str | None, Parameter(help="127.0.0.1:PORT, [::1]:PORT or unix:PATH.")] = None,
     console: Annotated[
         bool | None, Parameter(negative="--no-console", help="Serve the web console, where there is one.")
@@ -75,75 +60,52 @@ def serve(
     return serve_command(flags, logs_as_json=json)
 
 
-@application.command
-def run(
-    prompt: Annotated[
-        str | None, Parameter(help="What the agent is to do; read from stdin when left out.")
-    ] = None,
-    /,
+@application.command(group=DAEMON, help_epilogue=example("top", "top --once"))
+def top(
     *,
-    target: Annotated[str | None, Parameter(help="Which agent; the first enabled one by default.")] = None,
-    cwd: Annotated[str | None, Parameter(help="Where it works; a directory of its own by default.")] = None,
-    session: Annotated[str | None, Parameter(help="Go on with this session.")] = None,
-    workspace: Workspace = "default",
-    place: Place = _HERE,
+    once: Annotated[bool, Parameter(negative="", help="Print it once and end.")] = False,
+    interval_seconds: Annotated[float, Parameter(name="--interval", help="Seconds between two looks.")] = 2.0,
+    place: Place = HERE,
     json: Json = False,
 ) -> int:
-    """Give an agent one prompt and follow it to its end. Exit code 1 when the turn did not complete."""
-    from runtime.cli.run_command import RunRequest, run_command
+    """Watch a daemon: its sessions and turns, its memory, queues and rates, until Ctrl-C."""
+    from runtime.cli.top_command import top_command
 
-    request = RunRequest(prompt, target_id=target, cwd=cwd, session_id=session, workspace_id=workspace)
-    return run_command(request, place.flags(), as_json=json)
-
-
-@application.command
-def sessions(*, workspace: Workspace = "default", place: Place = _HERE, json: Json = False) -> int:
-    """List the sessions of a workspace."""
-    from runtime.cli.session_commands import sessions_command
-
-    return sessions_command(workspace, place.flags(), as_json=json)
+    return top_command(place.flags(), interval_seconds=max(0.1, interval_seconds), once=once, as_json=json)
 
 
-@application.command
-def show(
-    session: Annotated[str, Parameter(help="The session's id.")],
-    /,
-    *,
-    workspace: Workspace = "default",
-    newest: Annotated[int, Parameter(help="How many messages at most, the newest ones.")] = 500,
-    place: Place = _HERE,
-    json: Json = False,
-) -> int:
-    """Show a session: its transcript, its turns, and what waits for an answer."""
-    from runtime.cli.session_commands import show_command
+@application.command(group=DAEMON, help_epilogue=example("targets"))
+def targets(*, place: Place = HERE, json: Json = False) -> int:
+    """List the agents that can be talked to."""
+    from runtime.cli.targets_command import targets_command
 
-    return show_command(session, workspace, place.flags(), newest=max(1, newest), as_json=json)
+    return targets_command(place.flags(), as_json=json)
 
 
-@application.command
-def doctor(*, place: Place = _HERE, json: Json = False) -> int:
+@application.command(group=DAEMON, help_epilogue=example("doctor"))
+def doctor(*, place: Place = HERE, json: Json = False) -> int:
     """Check what a daemon needs, and who can read its token. Exit code 1 when something is wrong."""
     from runtime.cli.doctor import doctor_command
 
     return doctor_command(place.flags(), as_json=json)
 
 
-@application.command
+@application.command(group=DAEMON, help_epilogue=example("restore", "restore --from COPY"))
 def restore(
     *,
     copy: Annotated[
         str | None, Parameter(name="--from", help="The copy; without it, the copies are listed.")
     ] = None,
-    place: Place = _HERE,
+    place: Place = HERE,
     json: Json = False,
 ) -> int:
-    """Put a copy of the database in the place of a damaged one, which is kept."""
+    """Put a copy of the database in the place of a damaged one, which is kept. Sessions come back by `undelete`."""
     from runtime.cli.restore_command import restore_command
 
     return restore_command(copy, place.flags(), as_json=json)
 
 
-@application.command
+@application.command(group=DAEMON, help_epilogue=example("contract --out contract"))
 def contract(
     *, out: Annotated[Path, Parameter(help="The directory to write into.")], json: Json = False
 ) -> int:
@@ -154,7 +116,7 @@ def contract(
 
 
 # Its arguments are its own: the simulator reads them.
-@application.command(help_flags=[])
+@application.command(group=DAEMON, help_flags=[])
 def simulate(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int:
     """Run seeded whole-service simulations with faults; --help tells the arguments."""
     from importlib import import_module
@@ -162,11 +124,37 @@ def simulate(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -
     return int(import_module("runtime.simulation.command").simulate(arguments))
 
 
+@application.command(
+    group=DAEMON,
+    help_epilogue=example(
+        "completion bash > ~/.local/share/bash-completion/completions/greenroom",
+        "completion fish > ~/.config/fish/completions/greenroom.fish",
+    ),
+)
+def completion(
+    shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(help="Whose.")], /, *, json: Json = False
+) -> int:
+    """Print what a shell needs to complete commands and options."""
+    script = application.generate_completion(shell=shell)
+    output = Output(json)
+    if json:
+        output.document({"shell": shell, "script": script})
+    else:
+        output.stdout.write(script)
+    return 0
+
+
 def run_application(tokens: Sequence[str]) -> int:
     """Runs the command in `tokens`; its exit code. A wrong argument is one line on stderr."""
-    application.help_formatter = "default" if sys.stdout.isatty() else "plain"
+    console = None
+    helping = not tokens or not HELP_FLAGS.isdisjoint(tokens)
+    if helping and not sys.stdout.isatty():
+        from rich.console import Console
+
+        application.help_formatter = "plain"
+        console = Console(width=UNBROKEN_COLUMNS, color_system=None)
     try:
-        result = application(tokens, exit_on_error=False, print_error=False)
+        result = application(tokens, exit_on_error=False, print_error=False, console=console)
     except CycloptsError as error:
         known = [token for token in tokens[:1] if token in application]
         step = " ".join(["greenroom", *known, "--help"])

@@ -4,12 +4,13 @@ Owns the one place where errors become messages and exit codes. Nothing here kno
 """
 
 import sys
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import trio
 
-from runtime.cli.daemon_client import AccessRefused, DaemonClient, DaemonGone, Json, RequestRefused
+from greenroom_client import AccessRefused, Client, ClientError, GreenroomError
 from runtime.cli.failures import (
     EXIT_ARGUMENTS,
     EXIT_INTERRUPTED,
@@ -21,8 +22,10 @@ from runtime.cli.failures import (
 from runtime.cli.output import Output
 from runtime.config import Configuration, ConfigurationInvalid, Flags, Surroundings, load_configuration
 
-_TOLD = (BaseExceptionGroup, CommandFailed, AccessRefused, DaemonGone, RequestRefused)
 _INTERRUPTED = CommandFailed("interrupted", exit_code=EXIT_INTERRUPTED)
+
+if TYPE_CHECKING:
+    from runtime.service import StartRefused
 
 PAGE_ITEMS = 200
 """The most a page may hold (`contract §4`)."""
@@ -36,15 +39,16 @@ def load(flags: Flags) -> Configuration:
         raise CommandFailed(str(error), exit_code=EXIT_ARGUMENTS) from error
 
 
-async def ask(client: DaemonClient, method: str, params: Mapping[str, Any], subject: Subject) -> Json:
-    """The result of a request. Raises `CommandFailed` for a refusal, with what to do about it."""
+@contextmanager
+def about(subject: Subject) -> Iterator[None]:
+    """Requests within speak of `subject`: a refusal becomes a `CommandFailed` with what to do about it."""
     try:
-        return await client.request(method, params)
-    except RequestRefused as refused:
+        yield
+    except GreenroomError as refused:
         raise refusal_told(refused, subject) from refused
 
 
-def refusal_told(refused: RequestRefused, subject: Subject) -> CommandFailed:
+def refusal_told(refused: GreenroomError, subject: Subject) -> CommandFailed:
     """A refusal in words, with what to do about it."""
     if refused.code == "request.invalid":
         path = str(refused.details.get("path", "")).removeprefix("params.")
@@ -54,14 +58,12 @@ def refusal_told(refused: RequestRefused, subject: Subject) -> CommandFailed:
     return CommandFailed(what, next_step_for(refused.code, subject), code=refused.code)
 
 
-async def all_items(
-    client: DaemonClient, method: str, params: Mapping[str, Any], subject: Subject
-) -> list[Any]:
+async def all_items(client: Client, method: str, params: Mapping[str, Any]) -> list[Any]:
     """The items of every page of a list."""
     items: list[Any] = []
     cursor: str | None = None
     while True:
-        page = await ask(client, method, {**params, "limit": PAGE_ITEMS, "cursor": cursor}, subject)
+        page = await client.request(method, {**params, "limit": PAGE_ITEMS, "cursor": cursor})
         items += page["items"]
         cursor = page["nextCursor"]
         if cursor is None:
@@ -90,7 +92,7 @@ async def told(body: Callable[[], Awaitable[int]], output: Output) -> int:
     """The exit code of `body`; a failure becomes a message."""
     try:
         return await body()
-    except _TOLD as error:
+    except (BaseExceptionGroup, CommandFailed, ClientError) as error:
         failed = _failure_of(leaf_errors(error))
         if failed is None:
             raise
@@ -111,24 +113,27 @@ def _as_failure(error: BaseException) -> CommandFailed | None:
         case KeyboardInterrupt():
             return _INTERRUPTED
         case AccessRefused():
-            step = "check that the token file of the data directory is the daemon's: greenroom doctor"
+            step = "run it as the user who runs the daemon, or name another --data-dir; greenroom doctor tells more"
             return CommandFailed(f"the daemon does not let us in: {error}", step)
-        case DaemonGone():
+        case GreenroomError():
+            return refusal_told(error, Subject())
+        case ClientError():
             step = "start it again (greenroom serve) and look at the session (greenroom show); nothing acknowledged is lost"
             return CommandFailed(f"the daemon went away: {error}", step)
-        case RequestRefused():
-            return refusal_told(error, Subject())
         case _:
             return _start_failure(error)
 
 
 def _start_failure(error: BaseException) -> CommandFailed | None:
-    """A refused start of the daemon, embedded or not. Its class is known only once the service was imported."""
+    """A refused start of the daemon. Its class is known only once the service was imported."""
     service = sys.modules.get("runtime.service")
-    if service is None or not isinstance(error, service.StartRefused):
-        return None
+    return start_failure(error) if service is not None and isinstance(error, service.StartRefused) else None
+
+
+def start_failure(refused: "StartRefused") -> CommandFailed:
+    """A refused start of the daemon, embedded or not, in words."""
     from store.errors import SchemaTooNew
 
-    too_new = isinstance(error.__cause__, SchemaTooNew)
+    too_new = isinstance(refused.__cause__, SchemaTooNew)
     step = "install the program that wrote it, or a newer one" if too_new else ""
-    return CommandFailed(error.line, step, exit_code=error.exit_code)
+    return CommandFailed(refused.line, step, exit_code=refused.exit_code)

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import attrs
 
 from runtime.cli.commands import load, perform
-from runtime.cli.daemon_access import is_alive, read_announcement
+from runtime.cli.daemon_access import read_announcement
 from runtime.cli.failures import EXIT_FAILED, CommandFailed
 from runtime.cli.output import Output
 from runtime.cli.program_reports import AttestedProgram, attested_programs
@@ -135,7 +135,7 @@ def _daemon(configuration: Configuration) -> Finding:
     found = read_announcement(configuration.data_dir)
     if found is None:
         return Finding("daemon", "ok", "none runs here")
-    if not is_alive(found.pid):
+    if not found.alive:
         return Finding(
             "daemon", "note", f"process {found.pid} is gone and left daemon.json; the next start replaces it"
         )
@@ -146,7 +146,7 @@ def _open_files(configuration: Configuration) -> Finding:
     """Whether everybody the limits let in finds a descriptor. A daemon that runs has raised its bound already."""
     check, needed = "open files", open_files_needed(configuration.limits)
     found = read_announcement(configuration.data_dir)
-    pid = found.pid if found is not None and is_alive(found.pid) else 0
+    pid = found.pid if found is not None and found.alive else 0
     try:
         soft, hard = open_files_limit(pid)
     except OSError as error:

@@ -4,17 +4,17 @@ Owns one question at a time and giving up one that somebody else has answered. R
 the output must learn that the agent was held back, and how to let it go on.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
 
 import attrs
 import trio
 
+from greenroom_client import Client, GreenroomError, interaction_key, repeat_until_answered
+from greenroom_client.contract.models import Answer, Interaction
 from runtime.cli import questions
-from runtime.cli.daemon_client import DaemonClient, RequestRefused
 from runtime.cli.output import Output
 from runtime.cli.terminal import LineReader
-from runtime.cli.turn_view import interaction_key
 
 Json: TypeAlias = Mapping[str, Any]
 
@@ -27,7 +27,7 @@ HINT_NO_TERMINAL = (
 class Interactions:
     """The Interactions of one run."""
 
-    client: DaemonClient
+    client: Client
     output: Output
     workspace_id: str
     refused: int = attrs.field(default=0, init=False)
@@ -36,7 +36,7 @@ class Interactions:
     _one_at_a_time: trio.Lock = attrs.field(factory=trio.Lock, init=False)
     _open: dict[tuple[str, str, str], trio.CancelScope] = attrs.field(factory=dict, init=False)
 
-    async def answer(self, interaction: Json) -> None:
+    async def answer(self, interaction: Interaction) -> None:
         """Have it answered, unless it is being answered already. Ends early when `withdraw` is called."""
         key = interaction_key(interaction)
         if key in self._open:
@@ -58,7 +58,7 @@ class Interactions:
         if scope is not None:
             scope.cancel()
 
-    async def _ask(self, interaction: Json) -> None:
+    async def _ask(self, interaction: Interaction) -> None:
         for line in questions.described(interaction):
             self.output.hint(line, style="bold")
         answer = await (
@@ -69,7 +69,7 @@ class Interactions:
         else:
             await self._respond(interaction, answer)
 
-    async def _option(self, interaction: Json) -> Json | None:
+    async def _option(self, interaction: Interaction) -> Answer | None:
         for line in questions.offered(interaction):
             self.output.hint(line)
         while True:
@@ -79,9 +79,9 @@ class Interactions:
             if typed is None or answer is not None:
                 return answer
 
-    async def _questions(self, interaction: Json) -> Json | None:
+    async def _questions(self, interaction: Interaction) -> Answer | None:
         answers: dict[str, str | list[str]] = {}
-        for question in interaction["input"]["questions"]:
+        for question in questions.questions_of(interaction):
             for line in questions.question_lines(question):
                 self.output.hint(line)
             answer = await self._question(question)
@@ -107,7 +107,7 @@ class Interactions:
             self.output.hint("")  # the line feed was not shown either
         return line
 
-    async def _refuse(self, interaction: Json, why: str) -> None:
+    async def _refuse(self, interaction: Interaction, why: str) -> None:
         self.refused += 1
         what = interaction["input"].get("title") or f"a {interaction['kind']}"
         answer = questions.refusing_answer(interaction)
@@ -116,19 +116,32 @@ class Interactions:
             await self._respond(interaction, answer)
             return
         self.output.hint(f"greenroom: canceled the turn, which asked {what!r} and offers no refusal: {why}")
-        await self._request("turn/cancel", interaction, {})
-
-    async def _respond(self, interaction: Json, answer: Json) -> None:
-        await self._request(
-            "interaction/respond", interaction, {"requestId": interaction["requestId"], "answer": answer}
+        session_id, turn_id, _ = interaction_key(interaction)
+        await self._settle(
+            interaction,
+            lambda: self.client.turn_cancel(
+                workspace_id=self.workspace_id, agent_session_id=session_id, turn_id=turn_id
+            ),
         )
 
-    async def _request(self, method: str, interaction: Json, more: Json) -> None:
+    async def _respond(self, interaction: Interaction, answer: Answer) -> None:
         session_id, turn_id, request_id = interaction_key(interaction)
-        params = {"workspaceId": self.workspace_id, "agentSessionId": session_id, "turnId": turn_id, **more}
+        await self._settle(
+            interaction,
+            lambda: self.client.interaction_respond(
+                workspace_id=self.workspace_id,
+                agent_session_id=session_id,
+                turn_id=turn_id,
+                request_id=request_id,
+                answer=answer,
+            ),
+        )
+
+    async def _settle(self, interaction: Interaction, call: Callable[[], Awaitable[object]]) -> None:
         try:
             # From here on the answer is the daemon's: its row, seen before the reply, must not stop us.
             with trio.CancelScope(shield=True):
-                await self.client.request(method, params)
-        except RequestRefused as refused:
+                await repeat_until_answered(call)
+        except GreenroomError as refused:
+            _, turn_id, request_id = interaction_key(interaction)
             self.output.hint(f"greenroom: interaction {request_id} of turn {turn_id}: {refused.message}")

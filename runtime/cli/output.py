@@ -16,6 +16,7 @@ from runtime.cli.failures import CommandFailed
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 _CONTROLS: Final = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
 # Marks that reorder what is shown: a command to be approved must read as it will run.
@@ -62,13 +63,17 @@ class Output:
             for row in (columns, *rows):
                 self.stdout.write("\t".join(" ".join(printable(cell).split()) for cell in row) + "\n")
             return
+        self.console(self.stdout).print(self.drawn_table(columns, rows))
+
+    def drawn_table(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> "Table":
+        """Rows under their headings, for a terminal."""
         from rich.table import Table
         from rich.text import Text
 
         table = Table(*columns, box=None, pad_edge=False, header_style="bold")
         for row in rows:
             table.add_row(*(Text(printable(cell), overflow="fold") for cell in row))
-        self._console(self.stdout).print(table)
+        return table
 
     def failure(self, failed: CommandFailed) -> None:
         """Why the command ends without success: one line, and what to do next."""
@@ -90,12 +95,13 @@ class Output:
         if style and stream.isatty():
             from rich.text import Text
 
-            self._console(stream).print(Text(text, style=style), end=end, soft_wrap=True)
+            self.console(stream).print(Text(text, style=style), end=end, soft_wrap=True)
         else:
             stream.write(text + end)
         stream.flush()
 
-    def _console(self, stream: TextIO) -> "Console":
+    def console(self, stream: TextIO) -> "Console":
+        """What draws on one of the streams."""
         from rich.console import Console
 
         if stream not in self._consoles:

@@ -7,6 +7,8 @@ sending the answer is `runtime.cli.interactions`.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from greenroom_client.contract.models import OptionAnswerInput
+
 Json: TypeAlias = Mapping[str, Any]
 
 REFUSALS: Final = ("reject_once", "stop", "reject_always")
@@ -32,13 +34,21 @@ def described(interaction: Json) -> Iterator[str]:
             yield "The agent asks:"
 
 
+def asked_lines(interaction: Json) -> Iterator[str]:
+    """All of it: what is asked, its questions, what is offered."""
+    yield from described(interaction)
+    for question in questions_of(interaction):
+        yield from question_lines(question)
+    yield from offered(interaction)
+
+
 def offered(interaction: Json) -> Iterator[str]:
     """The options, numbered from 1."""
     for number, option in enumerate(interaction["options"], start=1):
         yield f"  {number}) {option['label']}"
 
 
-def chosen_option(line: str, options: Sequence[Json]) -> Json | None:
+def chosen_option(line: str, options: Sequence[Json]) -> OptionAnswerInput | None:
     """The answer a line stands for: an option's number, its label, or its id; None when it is none of them."""
     word = line.strip().lower()
     for number, option in enumerate(options, start=1):
@@ -47,13 +57,18 @@ def chosen_option(line: str, options: Sequence[Json]) -> Json | None:
     return None
 
 
-def refusing_answer(interaction: Json) -> Json | None:
+def refusing_answer(interaction: Json) -> OptionAnswerInput | None:
     """The answer that refuses; None where none was offered, and only cancelling the turn is left."""
     for kind in REFUSALS:
         for option in interaction["options"]:
             if option["kind"] == kind:
                 return {"optionId": option["optionId"]}
     return None
+
+
+def questions_of(interaction: Json) -> Sequence[Json]:
+    """The questions of an Interaction; none unless it is one of that kind."""
+    return interaction["input"].get("questions") or ()
 
 
 def question_lines(question: Json) -> Iterator[str]:

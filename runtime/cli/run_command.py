@@ -1,32 +1,47 @@
 """`greenroom run`: one prompt to its end, through the running daemon or an embedded one.
 
-Owns the order (subscribe, submit, follow, end) and the signals. What is shown comes from `turn_view`, how from
-`turn_printer`, and what the agent asks is answered by `interactions`.
+Owns the order (subscribe, submit, follow, end) and the signals. What there is to show comes from the client library,
+how it looks from `turn_printer`, and what the agent asks is answered by `interactions`.
 """
 
 import signal
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import trio
 
-from runtime.cli.commands import all_items, ask, load, perform_async
-from runtime.cli.daemon_access import open_daemon
-from runtime.cli.daemon_client import DaemonClient, DaemonGone, Json
+from greenroom_client import (
+    Asked,
+    Client,
+    NoLongerAsked,
+    Reconnect,
+    SubscriptionEvent,
+    TurnStream,
+    TurnView,
+    new_submit_id,
+    prompt,
+    repeat_until_answered,
+)
+from greenroom_client.contract.models import Session, Turn
+from runtime.cli.commands import about, load, perform_async
+from runtime.cli.daemon_access import Access, open_daemon
 from runtime.cli.failures import EXIT_ARGUMENTS, EXIT_FAILED, CommandFailed, Subject, next_step_for
 from runtime.cli.interactions import Interactions
+from runtime.cli.lookup import default_target, find_session
 from runtime.cli.output import Output
+from runtime.cli.turn_commands import prompt_text
 from runtime.cli.turn_printer import TurnPrinter
-from runtime.cli.turn_view import Asked, LinePiece, NoLongerAsked, ReadAgain, TextPiece, TurnView
 from runtime.config import Flags
 from runtime.system_ports import SystemIdentifiers
 
 SIGNAL_EXIT_BASE: Final = 128
 CANCEL_MARGIN_SECONDS: Final = 5.0
 """Beyond `cancelGraceSeconds`: how long a canceled turn may take to settle before we leave without it."""
+RECONNECT: Final = Reconnect(attempts_max=8)
+"""Some ten seconds: a daemon that is started again is met again, one that is gone is told."""
 
 
 @attrs.frozen
@@ -38,23 +53,24 @@ class RunRequest:
     target_id: str | None
     cwd: str | None
     session_id: str | None
+    """As typed: an id or the beginning of one."""
     workspace_id: str
 
     def checked(self, output: Output) -> "RunRequest":
         """With its prompt and an absolute `cwd`. Raises `CommandFailed` with exit code 2."""
+        placed = self.placed()
+        return attrs.evolve(placed, prompt=prompt_text(self.prompt, output))
+
+    def placed(self) -> "RunRequest":
+        """With an absolute `cwd`. Raises `CommandFailed` with exit code 2."""
         if self.session_id is not None and (self.target_id is not None or self.cwd is not None):
             raise CommandFailed(
                 f"session {self.session_id} has its target and directory already",
                 "leave out --target and --cwd, or leave out --session to start another session",
                 exit_code=EXIT_ARGUMENTS,
             )
-        prompt = self.prompt
-        if prompt is None:
-            prompt = "" if output.stdin.isatty() else output.stdin.read()
-        if not prompt.strip():
-            raise CommandFailed("the prompt is empty", 'greenroom run "what to do"', exit_code=EXIT_ARGUMENTS)
         cwd = None if self.cwd is None else str(Path(self.cwd).expanduser().absolute())
-        return attrs.evolve(self, prompt=prompt, cwd=cwd)
+        return attrs.evolve(self, cwd=cwd)
 
 
 def run_command(request: RunRequest, flags: Flags, *, as_json: bool) -> int:
@@ -66,7 +82,7 @@ def run_command(request: RunRequest, flags: Flags, *, as_json: bool) -> int:
 async def run_prompt(request: RunRequest, flags: Flags, output: Output) -> int:
     """The same within a loop. Raises `CommandFailed` for what goes wrong before there is a turn."""
     checked = request.checked(output)
-    async with open_daemon(load(flags)) as daemon:
+    async with open_daemon(load(flags), Access(reconnect=RECONNECT)) as daemon:
         run = _Run(daemon.client, checked, output)
         await run.follow()
         # Told before an embedded daemon is stopped, which may take a moment; and not raised, which would cut it short.
@@ -78,7 +94,7 @@ async def run_prompt(request: RunRequest, flags: Flags, output: Output) -> int:
 class _Run:
     """One prompt on its way."""
 
-    client: DaemonClient
+    client: Client
     request: RunRequest
     output: Output
     exit_code: int = attrs.field(default=0, init=False)
@@ -96,99 +112,77 @@ class _Run:
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(partial(self._obey, received, nursery.cancel_scope))
-                view = await self._submit()
-                printer = TurnPrinter(self.output)
-                await self._follow_events(view, printer)
-                printer.end()
+                await self._submit_and_follow()
                 nursery.cancel_scope.cancel()
 
     # --- the submit ---------------------------------------------------------------------------------------------
 
-    async def _submit(self) -> TurnView:
+    async def _submit_and_follow(self) -> None:
         """The prompt as a turn of the session named, or of a new one; subscribed first, so that nothing is missed."""
-        workspace_id, session_id = (
-            self.request.workspace_id,
-            self.request.session_id or SystemIdentifiers().new_id(),
-        )
-        key = {"workspaceId": workspace_id, "agentSessionId": session_id}
-        content = [{"type": "text", "text": self.request.prompt}]
-        submit: dict[str, Any] = {**key, "clientSubmitId": SystemIdentifiers().new_id()}
+        workspace_id = self.request.workspace_id
         if self.request.session_id is not None:
-            session = (await self._ask("session/get", {**key, "projection": "summary"}))["session"]
-            self._subject = attrs.evolve(self._subject, cwd=session["cwd"])
-            await self._subscribe(session_id)
-            reply = await self._ask("session/send", {**submit, "content": content})
+            session = await find_session(self.client, workspace_id, self.request.session_id)
+            session_id = session["agentSessionId"]
+            self._subject = attrs.evolve(self._subject, session_id=session_id, cwd=session["cwd"])
         else:
-            target_id = self.request.target_id or await self._default_target()
+            session_id = SystemIdentifiers().new_id()
+            target_id = self.request.target_id or await default_target(self.client)
             self._subject = attrs.evolve(self._subject, target_id=target_id)
-            await self._subscribe(session_id)
-            submit |= {"agentTargetId": target_id, "initialContent": content}
-            if self.request.cwd is not None:
-                submit["cwd"] = self.request.cwd
-            reply = await self._ask("session/create", submit)
-            self._subject = attrs.evolve(self._subject, session_id=session_id, cwd=reply["session"]["cwd"])
-        self._view = TurnView(session_id, reply["turn"]["turnId"], reply["turn"])
-        return self._view
+        async with self.client.subscribe(workspace_id, agent_session_ids=[session_id]) as events:
+            turn, commit_seq = await self._submit(session_id)
+            view = self._view = TurnView(session_id, turn["turnId"])
+            view.see_turn(turn, commit_seq)
+            seen = _written_down(events, self.output) if self.output.as_json else events
+            await self._draw(TurnStream(self.client, workspace_id, seen, view))
 
-    async def _subscribe(self, session_id: str) -> None:
-        await self._ask(
-            "events/subscribe",
-            {
-                "workspaceId": self.request.workspace_id,
-                "topics": ["agent.activity.updated"],
-                "agentSessionIds": [session_id],
-            },
-        )
+    async def _submit(self, session_id: str) -> tuple[Turn, int]:
+        """The turn of the prompt, as of a commit. A lost reply repeats the command with the same id."""
+        request, submit_id = self.request, new_submit_id()
+        content = prompt(request.prompt or "")
+        with about(self._subject):
+            if request.session_id is not None:
+                sent = await repeat_until_answered(
+                    lambda: self.client.session_send(
+                        workspace_id=request.workspace_id,
+                        agent_session_id=session_id,
+                        client_submit_id=submit_id,
+                        content=content,
+                    )
+                )
+                return sent["turn"], sent["commitSeq"]
+            created = await repeat_until_answered(
+                lambda: self.client.session_create(
+                    workspace_id=request.workspace_id,
+                    agent_session_id=session_id,
+                    client_submit_id=submit_id,
+                    agent_target_id=str(self._subject.target_id),
+                    cwd=request.cwd,
+                    initial_content=content,
+                )
+            )
+        session: Session = created["session"]
+        self._subject = attrs.evolve(self._subject, session_id=session_id, cwd=session["cwd"])
+        turn = created["turn"]
+        assert turn is not None, "a session that is created with content has a turn"
+        return turn, created["commitSeq"]
 
-    async def _default_target(self) -> str:
-        targets = await all_items(self.client, "target/list", {}, self._subject)
-        for target in targets:
-            if target["enabled"]:
-                return str(target["agentTargetId"])
-        raise CommandFailed("no target is enabled", "configure one as [[targets]], or set demo = true")
+    # --- the turn -----------------------------------------------------------------------------------------------
 
-    async def _ask(self, method: str, params: Json) -> Json:
-        return await ask(self.client, method, params, self._subject)
-
-    # --- the events ---------------------------------------------------------------------------------------------
-
-    async def _follow_events(self, view: TurnView, printer: TurnPrinter) -> None:
+    async def _draw(self, pieces: TurnStream) -> None:
+        printer = TurnPrinter(self.output)
         interactions = Interactions(self.client, self.output, self.request.workspace_id)
         async with trio.open_nursery() as asking:
-            while not view.ended:
-                try:
-                    event = await self.client.events.receive()
-                except trio.EndOfChannel:
-                    raise self.client.gone or DaemonGone("the connection ended") from None
-                if self.output.as_json:
-                    self.output.document(event)
-                for piece in view.receive(event):
-                    match piece:
-                        case TextPiece():
-                            printer.text(piece)
-                        case LinePiece():
-                            printer.line(piece)
-                        case Asked():
-                            printer.end()
-                            asking.start_soon(interactions.answer, piece.interaction)
-                        case NoLongerAsked():
-                            interactions.withdraw(piece.key)
-                        case ReadAgain():
-                            asking.start_soon(self._read_again, view, printer)
+            async for piece in pieces:
+                match piece:
+                    case Asked():
+                        printer.end()
+                        asking.start_soon(interactions.answer, piece.interaction)
+                    case NoLongerAsked():
+                        interactions.withdraw(piece.key)
+                    case _:
+                        printer.piece(piece)
             asking.cancel_scope.cancel()
-
-    async def _read_again(self, view: TurnView, printer: TurnPrinter) -> None:
-        """What events did not bring: the rows of the turn, through the same eyes."""
-        whole = {"workspaceId": self.request.workspace_id, "agentSessionId": view.session_id}
-        messages = await self._ask("session/messages", {**whole, "beforeSequence": 2**53 - 1, "limit": 200})
-        turn = await self._ask("turn/get", {**whole, "turnId": view.turn_id})
-        rows = [("message", row) for row in messages["messages"]] + [("turn", turn["turn"])]
-        for kind, row in rows:
-            for piece in view.see(kind, row):
-                if isinstance(piece, TextPiece):
-                    printer.text(piece)
-                elif isinstance(piece, LinePiece):
-                    printer.line(piece)
+        printer.end()
 
     # --- the end ------------------------------------------------------------------------------------------------
 
@@ -208,19 +202,18 @@ class _Run:
                 return
 
     async def _cancel_turn(self, scope: trio.CancelScope) -> None:
-        assert self._view is not None
-        limits = self.client.hello.get("limits") or {}
-        scope.deadline = (
-            trio.current_time() + float(limits.get("cancelGraceSeconds", 10)) + CANCEL_MARGIN_SECONDS
-        )
-        await self._ask(
-            "turn/cancel",
-            {
-                "workspaceId": self.request.workspace_id,
-                "agentSessionId": self._view.session_id,
-                "turnId": self._view.turn_id,
-            },
-        )
+        view = self._view
+        assert view is not None
+        grace_seconds = float(self.client.hello["limits"].get("cancelGraceSeconds", 10))
+        scope.deadline = trio.current_time() + grace_seconds + CANCEL_MARGIN_SECONDS
+        with about(self._subject):
+            await repeat_until_answered(
+                lambda: self.client.turn_cancel(
+                    workspace_id=self.request.workspace_id,
+                    agent_session_id=view.session_id,
+                    turn_id=view.turn_id,
+                )
+            )
 
     def tell_end(self) -> None:
         """How it went: a hint how to go on, or why it failed."""
@@ -236,28 +229,44 @@ class _Run:
         return f'greenroom run --session {self._subject.session_id} "…"'
 
     def _failure(self) -> CommandFailed | None:
-        view = self._view
         code = SIGNAL_EXIT_BASE + self._interrupted_by if self._interrupted_by else EXIT_FAILED
-        if view is None:
+        if self._view is None:
             return CommandFailed(
                 "interrupted before the prompt was acknowledged",
                 "look whether it arrived: greenroom sessions",
                 exit_code=code,
             )
-        who = f"turn {view.turn_id} of session {view.session_id}"
-        if view.turn is None or not view.ended:
-            return CommandFailed(
-                f"left {who} before it ended", f"greenroom show {view.session_id}", exit_code=code
-            )
-        outcome, error = view.turn["outcome"], view.turn["error"]
-        if error is not None:
-            return CommandFailed(
-                f"{who} {outcome}: {error['message'].rstrip('.')} ({error['code']})",
-                next_step_for(error["code"], self._subject),
-                code=error["code"],
-                exit_code=code,
-            )
-        if outcome == "completed" and not self._interrupted_by:
-            return None
-        forced = " by force" if outcome == "canceled" and view.turn["cancelConfirmedAt"] is None else ""
-        return CommandFailed(f"{who} was {outcome}{forced}", f"go on with: {self._go_on}", exit_code=code)
+        return turn_failure(
+            self._view, self._subject, exit_code=code, go_on=self._go_on, wanted=not self._interrupted_by
+        )
+
+
+def turn_failure(
+    view: TurnView, subject: Subject, *, exit_code: int, go_on: str, wanted: bool = True
+) -> CommandFailed | None:
+    """How a turn ended, where that is not well; `wanted` says whether nobody asked it to end."""
+    who = f"turn {view.turn_id} of session {view.session_id}"
+    if view.turn is None or not view.ended:
+        step = f"greenroom show {view.session_id}"
+        return CommandFailed(f"left {who} before it ended", step, exit_code=exit_code)
+    outcome, error = view.turn["outcome"], view.turn["error"]
+    if error is not None:
+        return CommandFailed(
+            f"{who} {outcome}: {error['message'].rstrip('.')} ({error['code']})",
+            next_step_for(error["code"], subject),
+            code=error["code"],
+            exit_code=exit_code,
+        )
+    if outcome == "completed" and wanted:
+        return None
+    forced = " by force" if outcome == "canceled" and view.turn["cancelConfirmedAt"] is None else ""
+    return CommandFailed(f"{who} was {outcome}{forced}", f"go on with: {go_on}", exit_code=exit_code)
+
+
+async def _written_down(
+    events: AsyncIterator[SubscriptionEvent], output: Output
+) -> AsyncIterator[SubscriptionEvent]:
+    """The same events, each a line of JSON before anybody looks at it."""
+    async for event in events:
+        output.document(event)
+        yield event

@@ -10,11 +10,12 @@ from typing import Any, TypeAlias
 import attrs
 
 from runtime.cli import questions
-from runtime.cli.turn_view import text_of, tool_line
+from runtime.cli.wording import excerpt, tool_line
 
 Json: TypeAlias = Mapping[str, Any]
 
 SESSION_COLUMNS = ("SESSION", "TARGET", "STATE", "STARTED", "TITLE")
+SEARCH_COLUMNS = ("SESSION", "TARGET", "STARTED", "FOUND")
 
 
 @attrs.frozen
@@ -25,20 +26,28 @@ class Line:
     style: str = ""
 
 
-def session_row(session: Json, zone: dt.tzinfo | None = None) -> tuple[str, ...]:
-    """A session as a row of `SESSION_COLUMNS`."""
+def session_row(session: Json, first_words: str = "", zone: dt.tzinfo | None = None) -> tuple[str, ...]:
+    """A session as a row of `SESSION_COLUMNS`; its first words stand in for a title it has not."""
     return (
         session["agentSessionId"],
         session["agentTargetId"],
         session_state(session),
         local_time(session["createdAt"], zone),
-        ("* " if session["pinned"] else "") + (session["title"] or ""),
+        ("* " if session["pinned"] else "") + (session["title"] or first_words),
     )
+
+
+def found_row(session: Json, zone: dt.tzinfo | None = None) -> tuple[str, ...]:
+    """A session that a search found, as a row of `SEARCH_COLUMNS`."""
+    started = local_time(session["createdAt"], zone)
+    return session["agentSessionId"], session["agentTargetId"], started, excerpt(session["match"]["snippet"])
 
 
 def session_state(session: Json) -> str:
     """What a session is doing, at a glance."""
-    activity = session["activity"]
+    activity = session.get("activity")
+    if activity is None:
+        return "deleted"
     pending = activity["pendingInteractions"]
     if pending:
         return f"asks {pending}" if pending > 1 else "asks"
@@ -71,11 +80,11 @@ def transcript_lines(
     listed = {turn["turnId"] for turn in known}
     for turn_id, rows in by_turn.items():
         if turn_id not in listed:
-            yield from _message_lines(rows)
+            yield from message_lines(rows)
     for turn in known:
         yield Line("")
         yield Line(turn_line(turn, zone), "bold")
-        yield from _message_lines(by_turn.get(turn["turnId"], ()))
+        yield from message_lines(by_turn.get(turn["turnId"], ()))
 
 
 def turn_line(turn: Json, zone: dt.tzinfo | None = None) -> str:
@@ -96,10 +105,7 @@ def pending_lines(interactions: Iterable[Json]) -> Iterator[Line]:
             yield Line(
                 f"waiting: request {interaction['requestId']} of turn {interaction['turnId']}", "yellow"
             )
-            yield from (Line(f"  {line}") for line in questions.described(interaction))
-            for question in interaction["input"].get("questions") or ():
-                yield from (Line(f"  {line}") for line in questions.question_lines(question))
-            yield from (Line(f"  {line}") for line in questions.offered(interaction))
+            yield from (Line(f"  {line}") for line in questions.asked_lines(interaction))
 
 
 def local_time(milliseconds: int, zone: dt.tzinfo | None = None) -> str:
@@ -108,7 +114,8 @@ def local_time(milliseconds: int, zone: dt.tzinfo | None = None) -> str:
     return moment.strftime("%Y-%m-%d %H:%M")
 
 
-def _message_lines(messages: Iterable[Json]) -> Iterator[Line]:
+def message_lines(messages: Iterable[Json]) -> Iterator[Line]:
+    """What was said and done in messages, in their order."""
     for message in messages:
         match message["kind"]:
             case "text" if message["role"] == "user":
@@ -123,6 +130,11 @@ def _message_lines(messages: Iterable[Json]) -> Iterator[Line]:
                 yield from _blocks(message["content"])
         if message["status"] in ("failed", "interrupted") and message["kind"] != "tool_call":
             yield Line(f"  ({message['status']})", "yellow")
+
+
+def text_of(message: Json) -> str:
+    """The text that was said, without what a tool brought back."""
+    return "".join(block["text"] for block in message["content"] if block.get("type") == "text")
 
 
 def _blocks(content: Iterable[Json]) -> Iterator[Line]:

@@ -1,14 +1,14 @@
 """Draws the pieces of a turn: the answer on stdout, everything beside it on stderr.
 
-Owns where a line has to begin anew when pieces of several messages follow each other. With `--json` it draws nothing.
+Owns where a line has to begin anew when pieces of several messages follow each other. Never draws over what stands
+already, so it is the same on a terminal, on a dumb one and in a file. With `--json` it draws nothing.
 """
 
 import attrs
 
+from greenroom_client import NoticePiece, Piece, PlanPiece, TextPiece, ToolPiece
 from runtime.cli.output import Output
-from runtime.cli.turn_view import LinePiece, TextPiece
-
-_MARKS = {"tool": "•", "plan": "plan:", "notice": "!"}
+from runtime.cli.wording import TOOL_ENDS_TOLD, notice_line, plan_line, tool_line
 
 
 @attrs.define(eq=False)
@@ -19,8 +19,25 @@ class TurnPrinter:
     _message_id: str | None = attrs.field(default=None, init=False)
     _open_stream: str | None = attrs.field(default=None, init=False)
     """Which stream has an unfinished line."""
+    _tools: set[str] = attrs.field(factory=set, init=False)
 
-    def text(self, piece: TextPiece) -> None:
+    def piece(self, piece: Piece) -> None:
+        """Draw what there is to draw; questions are somebody else's."""
+        match piece:
+            case TextPiece():
+                self._text(piece)
+            case ToolPiece():
+                if piece.message_id not in self._tools or piece.call["status"] in TOOL_ENDS_TOLD:
+                    self._tools.add(piece.message_id)
+                    self._line(f"• {tool_line(piece.call)}", "cyan")
+            case PlanPiece():
+                self._line(f"plan: {plan_line(piece.entries)}", "cyan")
+            case NoticePiece():
+                self._line(f"! {notice_line(piece.notices)}", "yellow")
+            case _:
+                pass
+
+    def _text(self, piece: TextPiece) -> None:
         """More of an answer or of the reasoning before it; the latter is for people at a terminal only."""
         if self.output.as_json or (piece.kind == "reasoning" and not self.output.stderr.isatty()):
             return
@@ -34,13 +51,11 @@ class TurnPrinter:
         stream = "stdout" if piece.kind == "text" else "stderr"
         self._open_stream = None if piece.text.endswith("\n") else stream
 
-    def line(self, piece: LinePiece) -> None:
-        """A tool call, a plan or a notice."""
+    def _line(self, text: str, style: str) -> None:
         if self.output.as_json:
             return
         self.end()
-        style = "yellow" if piece.kind == "notice" else "cyan"
-        self.output.hint(f"{_MARKS[piece.kind]} {piece.text}", style=style)
+        self.output.hint(text, style=style)
 
     def end(self) -> None:
         """Whatever comes next begins a line of its own."""

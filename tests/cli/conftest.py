@@ -35,3 +35,9 @@ def keyboard() -> Iterator[Typed]:
     keyboard = Typed()
     yield keyboard
     keyboard.close()
+
+
+@pytest.fixture
+def known_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The session that `greenroom run` begins is called s1."""
+    monkeypatch.setattr("runtime.cli.run_command.SystemIdentifiers.new_id", lambda _: "s1")

@@ -18,8 +18,12 @@ HELLO = {
     "serverInfo": {"name": "fake", "version": "0", "instanceId": "i", "startedAt": 0},
     "capabilities": {"methods": [], "topics": [], "features": [], "deprecated": []},
     "scope": "admin",
-    "limits": {"cancelGraceSeconds": 10},
+    "limits": {"cancelGraceSeconds": 10, "pingSeconds": 20, "maxFrameBytes": 2**24},
 }
+
+
+DEFAULTS = {"events/subscribe": {"subscriptionId": 1, "commitSeq": 0, "gap": False}}
+"""What is answered to methods nobody said anything of."""
 
 
 @attrs.frozen
@@ -40,11 +44,15 @@ class FakeDaemon:
 
     answers: dict[str, Answer] = attrs.field(factory=dict)
     after: dict[str, list[dict[str, Any]]] = attrs.field(factory=dict)
+    after_from: dict[str, int] = attrs.field(factory=dict)
+    """From which asking on they follow, where that is not the first."""
     close_after: str | None = None
     """The method whose reply is followed by the end of the connection."""
     admits: bool = True
     requests: list[tuple[str, dict[str, Any]]] = attrs.field(factory=list)
     url: str = ""
+    commits: int = 100
+    """The number of the newest commit that was told; beyond what the answers of tests say."""
     asked: dict[str, trio.Event] = attrs.field(factory=dict)
 
     def params_of(self, method: str) -> list[dict[str, Any]]:
@@ -68,7 +76,11 @@ class FakeDaemon:
     async def _answer(self, connection: WebSocketConnection, frame: dict[str, Any]) -> None:
         method, params = frame["method"], frame["params"]
         self.requests.append((method, params))
-        answer = HELLO if method == "initialize" else self.answers.get(method, {"commitSeq": 0})
+        answer = (
+            HELLO
+            if method == "initialize"
+            else self.answers.get(method, DEFAULTS.get(method, {"commitSeq": 0}))
+        )
         if callable(answer):
             answer = answer(params)
         reply: dict[str, Any] = {"jsonrpc": "2.0", "id": frame["id"]}
@@ -83,8 +95,12 @@ class FakeDaemon:
         else:
             reply["result"] = answer
         await connection.send_message(orjson.dumps(reply).decode())
-        for event in self.after.get(method, ()):
+        due = len(self.params_of(method)) >= self.after_from.get(method, 1)
+        for event in self.after.get(method, ()) if due else ():
             body = {"subscriptionId": 1, "topic": "agent.activity.updated", **event}
+            if "commitSeq" in body:
+                self.commits += 1
+                body["commitSeq"] = self.commits
             await connection.send_message(
                 orjson.dumps({"jsonrpc": "2.0", "method": "event", "params": body}).decode()
             )

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from runtime.cli import EXIT_BROKEN_PIPE, main
+from runtime.cli.session_commands import ListRequest
 from runtime.config import Flags
 
 
@@ -90,7 +91,12 @@ def test_a_prompt_that_is_left_out_is_left_to_stdin(called):
 @pytest.mark.parametrize(
     ("words", "name", "arguments", "more"),
     [
-        ("sessions --workspace w --json", "sessions_command", ("w", Flags()), {"as_json": True}),
+        (
+            "sessions --workspace w --json --active",
+            "sessions_command",
+            (ListRequest(workspace_id="w", active=True), Flags()),
+            {"as_json": True},
+        ),
         ("show s1", "show_command", ("s1", "default", Flags()), {"newest": 500, "as_json": False}),
         ("show s1 --newest 3", "show_command", ("s1", "default", Flags()), {"newest": 3, "as_json": False}),
         ("doctor --config c", "doctor_command", (Flags(config_file="c"),), {"as_json": False}),
@@ -109,8 +115,8 @@ def test_the_other_commands_hand_over_what_they_were_given(called, words, name, 
         (
             "srve",
             (
-                'greenroom: Unknown command "srve". Did you mean "serve"? Available commands: serve, run, sessions, show, '
-                "doctor, restore, contract, simulate. Next: greenroom --help\n"
+                'greenroom: Unknown command "srve". Did you mean "serve"? Available commands: run, send, '
+                "tail, respond, cancel, sessions, show, search, ... Next: greenroom --help\n"
             ),
         ),
         (

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from runtime.cli.commands import told
-from runtime.cli.session_commands import list_sessions, show_session
+from runtime.cli.session_commands import ListRequest, list_sessions, show_session
 from runtime.cli.transcript import local_time, session_state, transcript_lines, turn_line
 from tests.cli.fake_daemon import FakeDaemon, Refused, running
 from tests.cli.rows import approval, failed, message, question, session, settled, tool, turn
@@ -20,9 +20,11 @@ def the_same_clock_everywhere(monkeypatch):
 
 
 async def listed(answer, data_dir, flags, output, workspace="default"):
-    daemon = FakeDaemon(answers={"session/list": answer})
+    first = [message("r", "Hm."), message("u", "Mend the\nflaky test", role="user")]
+    messages = {"messages": first, "hasMore": False, "oldestSequence": 1, "commitSeq": 1}
+    daemon = FakeDaemon(answers={"session/list": answer, "session/messages": messages})
     async with running(daemon, data_dir):
-        code = await told(partial(list_sessions, workspace, flags, output), output)
+        code = await told(partial(list_sessions, ListRequest(workspace_id=workspace), flags, output), output)
     return code, daemon
 
 
@@ -67,8 +69,9 @@ async def test_sessions_are_lines_with_tabs_where_there_is_no_terminal(data_dir,
     assert output.stdout.getvalue().splitlines() == [
         "SESSION\tTARGET\tSTATE\tSTARTED\tTITLE",
         "s1\tdemo\tidle\t@0\t* A title of two lines",
-        "s2\tdemo\tasks\t@5\t",
+        "s2\tdemo\tasks\t@5\tMend the flaky test",
     ]
+    assert [params["agentSessionId"] for params in daemon.params_of("session/messages")] == ["s2"]
 
 
 async def test_every_page_is_read(data_dir, flags):

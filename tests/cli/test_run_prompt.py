@@ -1,53 +1,16 @@
-"""`greenroom run` against a scripted daemon: the submit, the text, the approvals, the signals, the exit code."""
+"""`greenroom run` against a scripted daemon: the submit, the text, the approvals, the exit code."""
 
 import json
-import signal
-from functools import partial
 
 import pytest
-import trio
 
-from runtime.cli.commands import told
-from runtime.cli.run_command import RunRequest, run_prompt
-from tests.cli.fake_daemon import FakeDaemon, Refused, running
-from tests.cli.rows import approval, commit, delta, failed, message, question, session, settled, tool, turn
+from greenroom_client import NEVER
+from tests.cli.fake_daemon import Refused
+from tests.cli.rows import approval, commit, delta, failed, message, question, session, settled, tool
+from tests.cli.runs import DONE, daemon_with, request, run
 from tests.cli.streams import quiet_output, terminal_output
 
-TARGETS = {
-    "items": [{"agentTargetId": "off", "enabled": False}, {"agentTargetId": "demo", "enabled": True}],
-    "nextCursor": None,
-}
-DONE = commit(("message", message("m", "Hello")), ("turn", settled()))
-
-
-@pytest.fixture(autouse=True)
-def known_ids(monkeypatch):
-    monkeypatch.setattr("runtime.cli.run_command.SystemIdentifiers.new_id", lambda _: "s1")
-
-
-def daemon_with(*events, **answers):
-    daemon = FakeDaemon(
-        answers={
-            "target/list": TARGETS,
-            "session/create": {"session": session(), "turn": turn(), "commitSeq": 1},
-            "session/send": {"turn": turn(), "commitSeq": 1},
-            "session/get": {"session": session(), "commitSeq": 1},
-            **answers,
-        }
-    )
-    daemon.after = {"session/create": list(events), "session/send": list(events)}
-    return daemon
-
-
-def request(prompt="do it", **more):
-    fields = {"target_id": None, "cwd": None, "session_id": None, "workspace_id": "default", **more}
-    return RunRequest(prompt, **fields)
-
-
-async def run(daemon, data_dir, flags, output, asked=None):
-    async with running(daemon, data_dir):
-        with trio.fail_after(20):
-            return await told(partial(run_prompt, asked or request(), flags, output), output)
+pytestmark = pytest.mark.usefixtures("known_ids")
 
 
 async def test_a_prompt_without_a_session_makes_one_with_the_first_enabled_target(data_dir, flags):
@@ -58,6 +21,7 @@ async def test_a_prompt_without_a_session_makes_one_with_the_first_enabled_targe
         "target/list",
         "events/subscribe",
         "session/create",
+        "events/unsubscribe",
     ]
     (subscribed,), (created,) = daemon.params_of("events/subscribe"), daemon.params_of("session/create")
     assert subscribed["agentSessionIds"] == ["s1"]
@@ -225,7 +189,8 @@ async def test_without_an_enabled_target_it_says_how_to_get_one(data_dir, flags)
     )
 
 
-async def test_a_daemon_that_goes_away_is_told_apart_from_a_turn_that_failed(data_dir, flags):
+async def test_a_daemon_that_goes_away_is_told_apart_from_a_turn_that_failed(data_dir, flags, monkeypatch):
+    monkeypatch.setattr("runtime.cli.run_command.RECONNECT", NEVER)
     output = quiet_output()
     daemon = daemon_with()
     daemon.close_after = "session/create"
@@ -236,13 +201,30 @@ async def test_a_daemon_that_goes_away_is_told_apart_from_a_turn_that_failed(dat
     )
 
 
+async def test_a_daemon_that_comes_back_is_met_again_and_the_turn_followed_to_its_end(data_dir, flags):
+    daemon = daemon_with(delta("m", 0, "Hel"))
+    daemon.close_after = "session/create"
+    daemon.after["events/subscribe"] = [DONE]
+    daemon.after_from = {"events/subscribe": 2}
+    output = quiet_output()
+    assert await run(daemon, data_dir, flags, output) == 0
+    assert output.stdout.getvalue() == "Hello\n"
+    assert len(daemon.params_of("session/create")) == 1
+
+
 async def test_when_events_are_missing_the_rows_are_read(data_dir, flags):
     daemon = daemon_with(
         delta("m", 0, "Hel"),
         {"type": "session_reset", "commitSeq": 9, "workspaceId": "default", "agentSessionId": "s1"},
         **{
-            "session/messages": {"messages": [message("m", "Hello"), message("n", "!")], "hasMore": False},
-            "turn/get": {"turn": settled(), "commitSeq": 9},
+            "session/messages": {
+                "messages": [message("m", "Hello"), message("n", "!")],
+                "hasMore": False,
+                "oldestSequence": 1,
+                "commitSeq": 200,
+            },
+            "session/get": {"session": session(), "interactions": [], "commitSeq": 200},
+            "turn/get": {"turn": settled(), "commitSeq": 200},
         },
     )
     daemon.after["turn/get"] = [{"type": "checkpoint", "commitSeq": 10}]
@@ -333,57 +315,3 @@ async def test_an_answer_that_came_too_late_is_told_and_the_turn_goes_on(data_di
     output = quiet_output()
     assert await run(answering(daemon, DONE), data_dir, flags, output) == 0
     assert "interaction r1 of turn t1: The interaction takes no answer any more." in output.stderr.getvalue()
-
-
-# --- signals ----------------------------------------------------------------------------------------------------
-
-
-async def test_an_interrupt_cancels_the_turn_and_tells_how_it_ended(data_dir, flags):
-    daemon, output = daemon_with(delta("m", 0, "Hel")), quiet_output()
-    daemon.after["turn/cancel"] = [commit(("turn", settled("canceled", cancelConfirmedAt=5)))]
-    codes = []
-
-    async def person():
-        await daemon.was_asked("session/create")
-        signal.raise_signal(signal.SIGINT)
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(person)
-        codes.append(await run(daemon, data_dir, flags, output))
-    assert codes == [130]
-    assert [params["turnId"] for params in daemon.params_of("turn/cancel")] == ["t1"]
-    assert output.stderr.getvalue().endswith(
-        'greenroom: turn t1 of session s1 was canceled. Next: go on with: greenroom run --session s1 "…"\n'
-    )
-
-
-async def test_a_second_interrupt_leaves_without_waiting(data_dir, flags):
-    daemon, output = daemon_with(), quiet_output()
-    codes = []
-
-    async def person():
-        await daemon.was_asked("session/create")
-        signal.raise_signal(signal.SIGINT)
-        await daemon.was_asked("turn/cancel")
-        signal.raise_signal(signal.SIGINT)
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(person)
-        codes.append(await run(daemon, data_dir, flags, output))
-    assert codes == [130]
-    assert "left turn t1 of session s1 before it ended. Next: greenroom show s1" in output.stderr.getvalue()
-
-
-async def test_a_termination_does_the_same_under_its_own_exit_code(data_dir, flags):
-    daemon, output = daemon_with(), quiet_output()
-    daemon.after["turn/cancel"] = [commit(("turn", settled("canceled", cancelConfirmedAt=5)))]
-    codes = []
-
-    async def service_manager():
-        await daemon.was_asked("session/create")
-        signal.raise_signal(signal.SIGTERM)
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(service_manager)
-        codes.append(await run(daemon, data_dir, flags, output))
-    assert codes == [143]
