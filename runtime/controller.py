@@ -239,6 +239,7 @@ class Controller:
                 self.targets,
                 self.pool,
                 ports.directories.is_directory,
+                ports.identifiers.new_id,
                 ports.shared_directory,
                 self.examiner,
             ),

@@ -9,12 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 import attrs
 
 from runtime.effects import effect_of_settings
-from runtime.lifecycle.settings import KnownSettings, fits
+from runtime.lifecycle.settings import KnownSettings, chosen, fits
 from runtime.providers import failures
 from runtime.providers.examiner import ProgramExaminer
 from runtime.providers.launch import LaunchSpecification, ServerAddress
 from runtime.providers.pool import ConnectionPool
-from runtime.providers.port import ProviderDescriptor, Scope, SettingDescription, SettingEffect
+from runtime.providers.port import (
+    HostedConversation,
+    ProviderDescriptor,
+    Scope,
+    SettingDescription,
+    SettingEffect,
+)
 from runtime.providers.programs import Program, ProgramReport
 from runtime.providers.registry import ProviderRegistry, UnsupportedProvider
 from runtime.providers.routes import ScopeSink
@@ -163,6 +169,8 @@ class TargetConnections:
     pool: ConnectionPool
     is_directory: Callable[[str], bool]
     """Whether an absolute path names a directory that can be entered."""
+    new_id: Callable[[], str]
+    """Names new conversations, where a process hosts one from its start."""
     shared_directory: str = "/"
     """Where processes start that serve several sessions: a place of none of them."""
     examiner: ProgramExaminer | None = None
@@ -177,15 +185,21 @@ class TargetConnections:
             raise AcquireFailed(failures.CWD_MISSING)
         report = await self.examiner.report(definition.program) if self.examiner is not None else None
         added = family.launch_arguments if family is not None and definition.server is None else ()
+        environment = family.launch_environment if family is not None else {}
+        arguments = family.conversation_arguments if family is not None else None
+        conversation = self._hosted(session) if arguments is not None else None
+        hosting = arguments(conversation) if arguments is not None and conversation is not None else ()
         launch = LaunchSpecification(
             provider=definition.provider,
             argv=(*definition.command, *(word for word in added if word not in definition.command)),
             server=definition.server,
-            environment=definition.environment,
+            environment={**environment, **definition.environment},
             # Sessions share a process only if it starts in one place for all of them; theirs travel in OpenThread.
             cwd=self.shared_directory if shares else session.cwd,
             dedicated=session.settings.get(DEDICATED_PROCESS) is True,
             shared_key=definition.target_id,
+            conversation=conversation,
+            hosting=hosting,
             report=report,
         )
         reference = await self.pool.acquire(launch, scope, sink)
@@ -194,6 +208,11 @@ class TargetConnections:
         if self.examiner is not None and report is not None and running not in (None, report.version):
             self.examiner.forget(definition.program)
         return reference
+
+    def _hosted(self, session: Session) -> HostedConversation:
+        """This session's conversation as a process of its own has to be told of it."""
+        known = session.provider_session_id
+        return HostedConversation(known or self.new_id(), known is not None, chosen(session))
 
 
 def _shown_setting(setting: SettingDescription) -> TargetSetting:

@@ -3,7 +3,7 @@
 Owns `.cache/providers_real`: an npm install from tests/providers_real/package-lock.json, whose integrity hashes
 pin every byte and which names no registry host. It fails loudly when an agent cannot be installed: a check
 that quietly skips a real agent checks nothing. Tests read the path from GREENROOM_REAL_AGENT, and find Codex
-beside it.
+and Claude Code beside it.
 """
 
 import platform
@@ -29,7 +29,7 @@ def install(source: Path = SOURCE, installed: Path = INSTALLED) -> Path:
         install_packages(source, installed, "the real agent is an npm package")
     except PackagesNotInstalled as error:
         raise AgentNotInstalled(str(error)) from error
-    for program in (program_below(installed), codex_below(installed)):
+    for program in (program_below(installed), codex_below(installed), claude_below(installed)):
         if not program.is_file():
             raise AgentNotInstalled(
                 f"npm ci ended well, but {program} is missing: is this platform supported?"
@@ -50,6 +50,13 @@ def codex_below(installed: Path) -> Path:
     triple = f"{'x86_64' if machine == 'x64' else 'aarch64'}-{_CODEX_SYSTEMS.get(system, system)}"
     package = installed / "node_modules" / "@openai" / f"codex-{system}-{machine}"
     return package / "vendor" / triple / "bin" / "codex"
+
+
+def claude_below(installed: Path) -> Path:
+    """Claude Code's native program."""
+    machine = _MACHINES.get(platform.machine(), platform.machine())
+    package = f"claude-code-{platform.system().lower()}-{machine}"
+    return installed / "node_modules" / "@anthropic-ai" / package / "claude"
 
 
 def main() -> int:

@@ -48,6 +48,7 @@ class KnownAgent:
 # docs/providers/ says how each of them behaves. The first one found is the command line's default.
 KNOWN_AGENTS = (
     KnownAgent("codex", "Codex", ("codex", "app-server"), provider="codex"),
+    KnownAgent("claude", "Claude Code", ("claude",), provider="claude"),
     KnownAgent("codex-acp", "Codex (ACP)", ("codex-acp",)),
     KnownAgent("claude-agent-acp", "Claude Code (ACP)", ("claude-agent-acp",)),
     KnownAgent("opencode", "OpenCode", ("opencode", "acp")),

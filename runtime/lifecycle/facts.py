@@ -65,7 +65,10 @@ def unavailable(step: Step, fact: i.ConnectionUnavailable) -> None:
     if fact.generation != step.state.link.generation or step.state.link.phase == "absent":
         return
     settlement.gone(step)
-    provider_events.start_failed(step, fact.error)
+    if fact.error.code == "session.not_resumable":
+        provider_events.conversation_gone(step)
+    else:
+        provider_events.start_failed(step, fact.error)
 
 
 def released(step: Step, fact: i.ConnectionReleased) -> None:

@@ -29,6 +29,7 @@ from runtime.refusal import Refusal
 from store.canonical.common import TurnError
 from store.canonical.identifiers import TurnId
 from store.canonical.interaction import Interaction
+from store.canonical.message import NoticeSeverity
 from store.canonical.session import LifecycleCapabilities
 from store.canonical.turn import Turn
 
@@ -187,24 +188,39 @@ def _thread_opened(step: Step, event: n.ThreadOpened) -> None:
 
 
 def _thread_open_failed(step: Step, event: n.ThreadOpenFailed) -> None:
-    session = step.state.session
-    if event.not_resumable and session.resumability == "unknown" and session.provider_session_id is not None:
-        # The provider never showed that it kept this conversation: nothing is lost by a first one (FC-58).
-        fresh = attrs.evolve(session, provider_session_id=None)
-        step.set_session(fresh)
-        turn_id = step.state.turn.turn_id if step.state.turn else None
-        transcript.add_notice(step, turn_id, "session.fresh_conversation", "info", commands.FRESH_TEXT)
+    if event.not_resumable and _forget_unproven(step):
         open_thread(step, None)
         return
-    error = event.error
-    if event.not_resumable:
-        # Said once: from here on nothing is tried until somebody asks for a fresh one (FC-07).
-        step.set_session(attrs.evolve(session, resumability="not_resumable"))
-        turn_id = step.state.turn.turn_id if step.state.turn else None
-        transcript.add_notice(step, turn_id, "session.not_resumable", "error", GONE_TEXT)
-        error = TurnError("session.not_resumable", "the agent no longer has this conversation", "provider")
-    start_failed(step, error)
+    start_failed(step, _told_as_gone(step) if event.not_resumable else event.error)
     settlement.release(step)
+
+
+def conversation_gone(step: Step) -> None:
+    """The program found no such conversation as it started, and is gone: the next start begins another, or none does."""
+    if not _forget_unproven(step):
+        start_failed(step, _told_as_gone(step))
+
+
+def _forget_unproven(step: Step) -> bool:
+    """The provider never showed that it kept this conversation: nothing is lost by a first one (FC-58)."""
+    session = step.state.session
+    if session.resumability != "unknown" or session.provider_session_id is None:
+        return False
+    step.set_session(attrs.evolve(session, provider_session_id=None))
+    _add_notice(step, "session.fresh_conversation", "info", commands.FRESH_TEXT)
+    return True
+
+
+def _told_as_gone(step: Step) -> TurnError:
+    """Said once: from here on nothing is tried until somebody asks for a fresh one (FC-07)."""
+    step.set_session(attrs.evolve(step.state.session, resumability="not_resumable"))
+    _add_notice(step, "session.not_resumable", "error", GONE_TEXT)
+    return TurnError("session.not_resumable", "the agent no longer has this conversation", "provider")
+
+
+def _add_notice(step: Step, code: str, severity: NoticeSeverity, text: str) -> None:
+    turn_id = step.state.turn.turn_id if step.state.turn else None
+    transcript.add_notice(step, turn_id, code, severity, text)
 
 
 def _connection_lost(step: Step, error: TurnError) -> None:

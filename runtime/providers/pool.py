@@ -29,8 +29,8 @@ from supervisor.resource_sweeper import CloseResource, ResourceSweeper
 
 POLITE_SHARE_OF_GRACE = 0.6
 """Of the grace of `close`: so long processes may end by themselves, then they are killed."""
-NOT_COUNTED_AS_START_FAILURE = frozenset({"session.cwd_missing"})
-"""Nothing of the provider's was tried."""
+NOT_COUNTED_AS_START_FAILURE = frozenset({"session.cwd_missing", "session.not_resumable"})
+"""Nothing is wrong with the program."""
 
 FAILED_MAX = 64
 """Connections remembered after their end, with the tail of their stderr, for `debug/session` (FC-50)."""
@@ -171,7 +171,7 @@ class ConnectionPool:
             raise AcquireFailed(failures.unsupported(refusal)) from refusal
 
     def _capacity(self, launch: LaunchSpecification, descriptor: ProviderDescriptor) -> int:
-        if launch.dedicated:
+        if launch.dedicated or launch.conversation is not None:
             return 1
         configured = self._limits.sessions_per_connection.get(descriptor.key)
         return max(1, descriptor.sessions_per_connection if configured is None else configured)
@@ -227,7 +227,9 @@ class ConnectionPool:
         limits = self._limits.connection
         connection = ProviderConnection(
             tenancy.launch,
-            partial(tenancy.descriptor.adapter, limits.adapter, tenancy.launch.report),
+            partial(
+                tenancy.descriptor.adapter, limits.adapter, tenancy.launch.report, tenancy.launch.conversation
+            ),
             self._opener,
             limits,
             self,

@@ -5,7 +5,7 @@ connection (`runtime.providers.connection`) feeds it bytes and commands and perf
 chosen by declared capability and attested version, never by a provider's name outside its own folder (PR-002).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 import attrs
@@ -323,6 +323,21 @@ class SettingDescription:
     """Its value is true or false, no text."""
 
 
+@attrs.frozen
+class HostedConversation:
+    """The one conversation a process is started for, where its family has to say so at the start.
+
+    `session_id` is the provider's name for it: the one to find again when `resumes`, else a new one, never used before.
+    """
+
+    session_id: str
+    resumes: bool
+    settings: Settings
+
+
+ConversationArguments: TypeAlias = Callable[[HostedConversation], tuple[str, ...]]
+
+
 class ProviderDescriptor(Protocol):
     """What the registry knows of a provider family without starting anything (PR-001, PR-008)."""
 
@@ -337,6 +352,15 @@ class ProviderDescriptor(Protocol):
     @property
     def launch_arguments(self) -> tuple[str, ...]:
         """What is put behind a target's command, unless it is in it already."""
+
+    @property
+    def launch_environment(self) -> Mapping[str, str]:
+        """Variables its programs need besides those of a target, which count more."""
+
+    @property
+    def conversation_arguments(self) -> ConversationArguments | None:
+        """What is put behind all others where a process hosts one conversation from its start; None where OpenThread
+        alone opens conversations."""
 
     @property
     def settings(self) -> tuple[SettingDescription, ...]:
@@ -354,5 +378,11 @@ class ProviderDescriptor(Protocol):
     def examination(self) -> ProgramExamination | None:
         """How its programs are asked what they are; None when only their handshake tells."""
 
-    def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> ProviderAdapter:
-        """A fresh adapter for a fresh connection; `report` is what is known of the program beforehand."""
+    def adapter(
+        self,
+        limits: AdapterLimits,
+        report: ProgramReport | None = None,
+        conversation: HostedConversation | None = None,
+    ) -> ProviderAdapter:
+        """A fresh adapter for a fresh connection; `report` is what is known of the program beforehand, `conversation`
+        what the process was started for."""

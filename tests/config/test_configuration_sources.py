@@ -202,6 +202,7 @@ def test_agents_found_on_path_become_targets_in_a_fixed_order(tmp_path):
     targets = Bench(tmp_path, programs).load().targets
     assert [(target.id, target.provider, target.command) for target in targets] == [
         ("codex", "codex", ("codex", "app-server")),
+        ("claude", "claude", ("claude",)),
         ("codex-acp", "acp", ("codex-acp",)),
         ("opencode", "acp", ("opencode", "acp")),
         ("qwen", "acp", ("qwen", "--acp")),

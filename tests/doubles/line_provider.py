@@ -5,7 +5,7 @@ The agent side: `line_agent` shakes hands and obeys; the words of a prompt say w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 import trio
@@ -25,10 +25,12 @@ from runtime.providers.port import (
     CancelTurn,
     CloseThread,
     ConnectionCommand,
+    ConversationArguments,
     Deliver,
     Diagnostic,
     GiveUp,
     HandshakeDone,
+    HostedConversation,
     OpenThread,
     Output,
     Scope,
@@ -159,9 +161,19 @@ class LineProvider:
     adapters: list[LineAdapter] = attrs.field(factory=list)
     reports: list[ProgramReport | None] = attrs.field(factory=list)
     """What each adapter was told of its program."""
+    launch_environment: Mapping[str, str] = attrs.field(factory=dict)
+    conversation_arguments: ConversationArguments | None = None
+    conversations: list[HostedConversation | None] = attrs.field(factory=list)
+    """What each adapter was told that its process is for."""
 
-    def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> LineAdapter:
+    def adapter(
+        self,
+        limits: AdapterLimits,
+        report: ProgramReport | None = None,
+        conversation: HostedConversation | None = None,
+    ) -> LineAdapter:
         self.reports.append(report)
+        self.conversations.append(conversation)
         adapter = self.make()
         self.adapters.append(adapter)
         return adapter

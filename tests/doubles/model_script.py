@@ -66,12 +66,12 @@ def drop() -> Json:
 
 def messages_of(body: Json) -> list[tuple[str, str]]:
     """The messages a model is given, oldest first: role and text."""
-    return [(item["role"], _text_of(item)) for item in body.get("input", ()) if _is_message(item)]
+    return [(item["role"], _text_of(item)) for item in _items(body) if _is_message(item)]
 
 
 def tool_outputs_of(body: Json) -> list[str]:
     """What the tools called so far gave, oldest first."""
-    outputs = [item.get("output") for item in body.get("input", ()) if item.get("type") in _TOOL_OUTPUTS]
+    outputs = [item.get("output") for item in _items(body) if item.get("type") in _TOOL_OUTPUTS]
     return [output if isinstance(output, str) else json.dumps(output) for output in outputs]
 
 
@@ -91,12 +91,25 @@ def step_of(body: Json) -> list[Part]:
 
 def _prompt_and_outputs(body: Json) -> tuple[str, int]:
     prompt, outputs = "", 0
-    for item in body.get("input", ()):
+    for item in _items(body):
         if _is_message(item) and item["role"] == "user" and MARK in _text_of(item):
             prompt, outputs = _text_of(item), 0
         elif item.get("type") in _TOOL_OUTPUTS:
             outputs += 1
     return prompt, outputs
+
+
+def _items(body: Json) -> list[Json]:
+    """What was said, item by item. The Messages API has the results of tools among what the user says."""
+    items: list[Json] = list(body.get("input", ()))
+    for message in body.get("messages", ()):
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        results = [block for block in blocks if block["type"] == "tool_result"]
+        items += [{"type": _TOOL_OUTPUTS[0], "output": _text_of(result)} for result in results]
+        if len(results) < len(blocks):
+            items.append({"role": message["role"], "content": blocks})
+    return items
 
 
 def _is_message(item: Json) -> bool:

@@ -1,4 +1,4 @@
-"""A scripted model on the loopback, by which a real agent works without an account: the Responses API over HTTP.
+"""A scripted model on the loopback, by which a real agent works without an account: Responses and Messages over HTTP.
 
 `model_script` says what a prompt is answered with. A reply can hold: then nothing more comes until the test releases
 it, and no test has to wait for a race. What was asked, what was sent and how each reply ended is kept, for tests to
@@ -149,7 +149,7 @@ class _Reply:
             if isinstance(part, str):
                 self._text(part)
             elif "hold" in part:
-                self._hold(part["hold"])
+                _hold(self.server, self.handler, self.request, part["hold"])
             elif "pace" in part:
                 self._pace_seconds = part["pace"]
             elif "drop" in part:
@@ -172,13 +172,6 @@ class _Reply:
         done = {**base, "status": "completed", "output": self._output, "usage": usage}
         self._event("response.completed", response=done)
         return "complete"
-
-    def _hold(self, name: str) -> None:
-        self.request.holding = name
-        released = self.server.wait_released(name, self.handler.connection)
-        self.request.holding = None
-        if not released:
-            raise _BrokenOff("client_left" if _hung_up(self.handler.connection) else "given_up")
 
     def _text(self, piece: str) -> None:
         time.sleep(self._pace_seconds)
@@ -254,6 +247,94 @@ class _Reply:
         return f"{prefix}_{self._identity}_{next(self._numbers)}"
 
 
+@attrs.define(eq=False)
+class _MessagesReply:
+    """The same in the words of the Messages API: a message of blocks, each with its own deltas."""
+
+    server: ModelServer
+    handler: "_Handler"
+    request: ModelRequest
+    _blocks: int = attrs.field(default=0, init=False)
+    _calls: int = attrs.field(default=0, init=False)
+    _text_open: bool = attrs.field(default=False, init=False)
+    _pace_seconds: float = attrs.field(default=0.0, init=False)
+
+    def play(self, parts: Sequence[Part]) -> Ending:
+        """Stream the step; how it ended."""
+        usage = {"input_tokens": 100, "output_tokens": 1}
+        message = {"id": self._new_id("msg"), "type": "message", "role": "assistant", "content": []}
+        model = self.request.body.get("model")
+        self._event("message_start", message={**message, "model": model, "stop_reason": None, "usage": usage})
+        for part in parts:
+            if isinstance(part, str):
+                self._text(part)
+            elif "hold" in part:
+                _hold(self.server, self.handler, self.request, part["hold"])
+            elif "pace" in part:
+                self._pace_seconds = part["pace"]
+            elif "drop" in part:
+                return "dropped"
+            elif "fail" in part:
+                self._event("error", error={"type": part["fail"], "message": part["message"]})
+                return "failed"
+            elif "think" in part:
+                self._whole_block(
+                    {"type": "thinking", "thinking": "", "signature": ""},
+                    {"type": "thinking_delta", "thinking": part["think"]},
+                    {"type": "signature_delta", "signature": "c2lnbmVk"},
+                )
+            else:
+                self._calls += 1
+                arguments = json.dumps(part["arguments"])
+                self._whole_block(
+                    {"type": "tool_use", "id": self._new_id("toolu"), "name": part["call"], "input": {}},
+                    {"type": "input_json_delta", "partial_json": arguments},
+                )
+        self._end_text()
+        delta = {"stop_reason": "tool_use" if self._calls else "end_turn", "stop_sequence": None}
+        self._event("message_delta", delta=delta, usage={"output_tokens": 10})
+        self._event("message_stop")
+        return "complete"
+
+    def _text(self, piece: str) -> None:
+        time.sleep(self._pace_seconds)
+        if not self._text_open:
+            self._text_open = True
+            block = {"type": "text", "text": ""}
+            self._event("content_block_start", index=self._blocks, content_block=block)
+        self._event("content_block_delta", index=self._blocks, delta={"type": "text_delta", "text": piece})
+        self.request.sent.append(piece)
+
+    def _end_text(self) -> None:
+        if self._text_open:
+            self._text_open = False
+            self._event("content_block_stop", index=self._blocks)
+            self._blocks += 1
+
+    def _whole_block(self, block: Json, *deltas: Json) -> None:
+        self._end_text()
+        self._event("content_block_start", index=self._blocks, content_block=block)
+        for delta in deltas:
+            self._event("content_block_delta", index=self._blocks, delta=delta)
+        self._event("content_block_stop", index=self._blocks)
+        self._blocks += 1
+
+    def _event(self, kind: str, **members: Any) -> None:
+        payload = {"type": kind, **members}
+        self.handler.write_chunk(f"event: {kind}\ndata: {json.dumps(payload)}\n\n".encode())
+
+    def _new_id(self, prefix: str) -> str:
+        return f"{prefix}_{len(self.server.requests)}_{id(self.request):x}_{self._blocks}"
+
+
+def _hold(server: ModelServer, handler: "_Handler", request: ModelRequest, name: str) -> None:
+    request.holding = name
+    released = server.wait_released(name, handler.connection)
+    request.holding = None
+    if not released:
+        raise _BrokenOff("client_left" if _hung_up(handler.connection) else "given_up")
+
+
 class _Handler(BaseHTTPRequestHandler):
     """One connection: one request, one reply."""
 
@@ -269,7 +350,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)))
-        if not self.path.endswith("/responses"):
+        path = self.path.partition("?")[0]
+        if path.endswith("/count_tokens"):
+            self._whole(200, {"input_tokens": 100})
+            return
+        if not path.endswith(("/responses", "/messages")):
             self._whole(404, {"error": {"message": f"no {self.path} here"}})
             return
         request, parts = self.server_of_model.take(body)
@@ -283,14 +368,17 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, request: ModelRequest, parts: list[Part]) -> Ending:
         first = parts[0] if parts else ""
         if isinstance(first, Mapping) and "refuse" in first:
-            self._whole(first["refuse"], {"error": {"message": first["message"]}})
+            error = {"type": "api_error", "message": first["message"]}
+            self._whole(first["refuse"], {"type": "error", "error": error})
             return "failed"
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.send_header("Connection", "close")
         self.end_headers()
-        ending = _Reply(self.server_of_model, self, request).play(parts)
+        speaks_messages = self.path.partition("?")[0].endswith("/messages")
+        reply = _MessagesReply if speaks_messages else _Reply
+        ending = reply(self.server_of_model, self, request).play(parts)
         if ending != "dropped":
             self.wfile.write(b"0\r\n\r\n")
         return ending

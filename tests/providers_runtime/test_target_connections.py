@@ -5,7 +5,8 @@ import pytest
 
 from runtime.providers.codex.descriptor import CodexDescriptor
 from runtime.providers.examiner import ProgramExaminer
-from runtime.providers.port import SettingChoice, SettingDescription
+from runtime.providers.limits import PoolLimits
+from runtime.providers.port import HostedConversation, SettingChoice, SettingDescription
 from runtime.providers.programs import ProgramReport
 from runtime.providers.registry import ProviderRegistry
 from runtime.providers.tenancy import AcquireFailed, ConnectionReference
@@ -32,7 +33,9 @@ def connections(
 ) -> TargetConnections:
     definition = TargetDefinition(TARGET, "lines", "Lines", command, {"PATH": "/bin"})
     catalogue = TargetCatalogue([definition], ProviderRegistry([bench.provider]), lambda _: True, examiner)
-    return TargetConnections(catalogue, bench.pool, DIRECTORIES.__contains__, "/neutral", examiner)
+    return TargetConnections(
+        catalogue, bench.pool, DIRECTORIES.__contains__, lambda: "new-1", "/neutral", examiner
+    )
 
 
 async def acquire(bench: PoolBench, session: Session, **options: tuple[str, ...]) -> ConnectionReference:
@@ -95,6 +98,38 @@ async def test_what_a_family_adds_to_the_command_is_added_once(
     async with pooled(provider=LineProvider(launch_arguments=("--strict",))) as bench:
         await acquire(bench, a_session("a"), command=command)
         assert launched(bench) == [(argv, "/one")]
+
+
+def hosting(conversation: HostedConversation) -> tuple[str, ...]:
+    return (f"--{'resume' if conversation.resumes else 'new'}={conversation.session_id}",)
+
+
+async def test_a_process_that_hosts_one_conversation_is_told_which_and_shares_with_nobody(
+    autojump_clock: object,
+) -> None:
+    provider = LineProvider(sessions_per_connection=1, conversation_arguments=hosting)
+    async with pooled(limits=PoolLimits(sessions_per_connection={"lines": 4}), provider=provider) as bench:
+        await acquire(bench, a_session("a", model="small"))
+        known = attrs.evolve(a_session("b"), provider_session_id="old-1")
+        await acquire(bench, known)
+        assert launched(bench) == [
+            ((*COMMAND, "--new=new-1"), "/one"),
+            ((*COMMAND, "--resume=old-1"), "/one"),
+        ]
+        told = [
+            (each.session_id, each.resumes, dict(each.settings)) for each in provider.conversations if each
+        ]
+        assert told == [("new-1", False, {"model": "small"}), ("old-1", True, {})]
+
+
+async def test_what_a_family_needs_in_the_environment_gives_way_to_the_targets_own(
+    autojump_clock: object,
+) -> None:
+    provider = LineProvider(launch_environment={"EVENTS": "1", "PATH": "/sbin"})
+    async with pooled(provider=provider) as bench:
+        await acquire(bench, a_session("a"))
+        (process,) = bench.launcher.processes
+        assert dict(process.agent.request.environment) == {"EVENTS": "1", "PATH": "/bin"}
 
 
 async def test_the_choices_of_a_setting_are_shown_and_anything_else_is_refused(

@@ -60,8 +60,14 @@ def test_it_is_red_when_a_program_did_not_come(source: Path, installed: Path, np
     program = real_agent.program_below(installed)
     program.parent.mkdir(parents=True)
     program.touch()
-    with pytest.raises(real_agent.AgentNotInstalled, match=r"bin/codex is missing"):
-        real_agent.install(source, installed)
+    for find, missing in (
+        (real_agent.codex_below, r"bin/codex is"),
+        (real_agent.claude_below, r"/claude is"),
+    ):
+        with pytest.raises(real_agent.AgentNotInstalled, match=f"{missing} missing"):
+            real_agent.install(source, installed)
+        find(installed).parent.mkdir(parents=True)
+        find(installed).touch()
 
 
 def test_the_command_ends_with_1_and_says_why(
@@ -75,7 +81,8 @@ def test_the_command_ends_with_1_and_says_why(
 
 def test_it_installs_by_the_lock_and_once_for_each_lock(source: Path, installed: Path, npm):
     program = real_agent.program_below(installed)
-    programs = [str(program), str(real_agent.codex_below(installed))]
+    below = (real_agent.codex_below, real_agent.claude_below)
+    programs = [str(program), *(str(find(installed)) for find in below)]
     runs = npm(
         f"for path in map(pathlib.Path, {programs!r}):\n    path.parent.mkdir(parents=True)\n    path.touch()"
     )

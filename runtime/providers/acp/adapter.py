@@ -5,6 +5,7 @@ Owns the handshake and the way of every frame and command to its conversation; w
 never overtakes its last words. Nothing an agent sends raises.
 """
 
+from collections.abc import Mapping
 from functools import partial
 
 import attrs
@@ -53,6 +54,7 @@ from runtime.providers.port import (
     Diagnostic,
     GuideTurn,
     HandshakeDone,
+    HostedConversation,
     ImageData,
     OpenSide,
     OpenThread,
@@ -336,6 +338,8 @@ class AcpDescriptor:
     sessions_per_connection: int = 1
     launch_arguments: tuple[str, ...] = ()
     side: SideFacts = attrs.field(default=SideFacts())
+    launch_environment: Mapping[str, str] = attrs.field(factory=dict)
+    conversation_arguments: None = None
     settings: tuple[SettingDescription, ...] = (
         SettingDescription("model", "next_turn"),
         SettingDescription("mode", "now"),
@@ -345,6 +349,11 @@ class AcpDescriptor:
     listens: bool = False
     examination: None = None
 
-    def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> AcpAdapter:
+    def adapter(
+        self,
+        limits: AdapterLimits,
+        report: ProgramReport | None = None,
+        conversation: HostedConversation | None = None,
+    ) -> AcpAdapter:
         """A fresh adapter for a fresh connection. An agent says itself what it can, in its handshake."""
         return AcpAdapter(limits, self.client_version)

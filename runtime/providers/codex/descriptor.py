@@ -1,11 +1,13 @@
 """The Codex family as the registry knows it, without a process."""
 
+from collections.abc import Mapping
+
 import attrs
 
 from runtime.providers.codex.adapter import CodexAdapter
 from runtime.providers.codex.examination import CodexExamination
 from runtime.providers.codex.settings import DESCRIPTIONS
-from runtime.providers.port import AdapterLimits, SettingDescription, SideFacts
+from runtime.providers.port import AdapterLimits, HostedConversation, SettingDescription, SideFacts
 from runtime.providers.programs import ProgramReport
 
 
@@ -20,6 +22,8 @@ class CodexDescriptor:
     launch_arguments: tuple[str, ...] = ("--strict-config",)
     """Without it Codex would go on with defaults where it cannot read its configuration: another model provider and
     another sandbox than the configured ones."""
+    launch_environment: Mapping[str, str] = attrs.field(factory=dict)
+    conversation_arguments: None = None
     settings: tuple[SettingDescription, ...] = DESCRIPTIONS
     listens: bool = True
     side: SideFacts = attrs.field(default=SideFacts(*(True,) * 7))
@@ -27,6 +31,11 @@ class CodexDescriptor:
     was attested otherwise keeps its sessions from saying that they have Sides."""
     examination: CodexExamination = attrs.field(factory=CodexExamination)
 
-    def adapter(self, limits: AdapterLimits, report: ProgramReport | None = None) -> CodexAdapter:
+    def adapter(
+        self,
+        limits: AdapterLimits,
+        report: ProgramReport | None = None,
+        conversation: HostedConversation | None = None,
+    ) -> CodexAdapter:
         """A fresh adapter for a fresh connection."""
         return CodexAdapter(limits, self.client_version, report)

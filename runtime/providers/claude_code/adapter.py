@@ -1,0 +1,353 @@
+"""The Claude Code adapter: one process, one conversation, bytes and commands in, outputs out.
+
+Owns the handshake and the way of every command to the conversation; what is decided there is decided in `conversation`,
+`content`, `guidance` and `asks`. The process was started for its conversation (`settings.launch_arguments`), so opening it
+costs no request. Nothing Claude Code says raises.
+"""
+
+from functools import partial
+from typing import Final
+
+import attrs
+
+from runtime.providers.claude_code import content, guidance
+from runtime.providers.claude_code.asks import AnswerToken
+from runtime.providers.claude_code.attestation import Ability, Attestation, attest
+from runtime.providers.claude_code.control import ControlAnswer, OpenRequests
+from runtime.providers.claude_code.conversation import Conversation
+from runtime.providers.claude_code.failures import provider_error, runtime_error, start_failure
+from runtime.providers.claude_code.preparing import ChangesDeadline, SettingChanges, SettingFailure
+from runtime.providers.claude_code.settings import (
+    SettingChange,
+    changes_towards,
+    launched_with,
+    mode_of,
+    wider,
+)
+from runtime.providers.claude_code.wire import FrameReader, Read, Skipped
+from runtime.providers.jsonrpc.members import Members, text_of
+from runtime.providers.normalized import (
+    AnswerFailed,
+    ConnectionLost,
+    SettingsApplied,
+    SettingsRefused,
+    ThreadOpened,
+    ThreadOpenFailed,
+    TurnReconciled,
+    TurnRejected,
+)
+from runtime.providers.output_batch import OutputBatch
+from runtime.providers.port import (
+    AdapterLimits,
+    AnswerInteraction,
+    ApplySettings,
+    CancelTurn,
+    CloseThread,
+    ConnectionCommand,
+    Diagnostic,
+    GiveUp,
+    GuideTurn,
+    HandshakeDone,
+    HostedConversation,
+    OpenSide,
+    OpenThread,
+    Outputs,
+    ReconcileTurn,
+    StartTimer,
+    StartTurn,
+    StopTimer,
+)
+from store.canonical.common import TurnError
+
+AGENT_NAME: Final = "Claude Code"
+NOT_ATTESTED_TEXT: Final = "This version of Claude Code is not known to do what is needed of it."
+_SKIPPED_CODE: Final = "provider.message_skipped"
+
+
+@attrs.frozen
+class HandshakeDeadline:
+    """Names the timer of `initialize`."""
+
+
+class ClaudeAdapter:
+    """Implements `ProviderAdapter`."""
+
+    def __init__(self, limits: AdapterLimits, hosted: HostedConversation) -> None:
+        self._limits = limits
+        self._hosted = hosted
+        self._reader = FrameReader(limits)
+        self._requests = OpenRequests()
+        self._changes = SettingChanges(self._requests, limits.initialize_timeout_seconds)
+        self._attested = Attestation()
+        self._held = launched_with(hosted)
+        self._conversation: Conversation | None = None
+        self._pending: StartTurn | None = None
+        """A prompt that waits until what was chosen for it holds."""
+        self._pending_cancel = False
+        self._ready = False
+        self._closed = False
+        self._out = OutputBatch()
+
+    # --- ProviderAdapter --------------------------------------------------------------------------------------
+
+    def begin(self) -> Outputs:
+        """Open the handshake."""
+        self._requests.send({"subtype": "initialize", "hooks": None}, self._initialized, self._out)
+        self._out.add(StartTimer(HandshakeDeadline(), self._limits.initialize_timeout_seconds))
+        return self._out.take()
+
+    def command(self, command: ConnectionCommand) -> Outputs:
+        """The scope wants something."""
+        if not self._closed:
+            match command:
+                case OpenThread():
+                    self._open(command)
+                case OpenSide():
+                    self._refuse_side(command)
+                case StartTurn():
+                    self._start_turn(command)
+                case ApplySettings():
+                    self._apply_settings(command)
+                case CancelTurn():
+                    self._cancel(command)
+                case AnswerInteraction():
+                    self._answer(command)
+                case GuideTurn():
+                    self._guide(command)
+                case ReconcileTurn():
+                    self._reconcile(command)
+                case CloseThread():
+                    self._close()
+        return self._out.take()
+
+    def receive(self, data: bytes) -> Outputs:
+        """Bytes of Claude Code."""
+        self._heard(self._reader.receive(data))
+        return self._out.take()
+
+    def end_of_input(self) -> Outputs:
+        """Claude Code closed its side; a last line without its newline still counts."""
+        self._heard(self._reader.end_of_input())
+        return self._out.take()
+
+    def written(self, token: object) -> Outputs:
+        """An answer is out whole: it is delivered."""
+        if isinstance(token, AnswerToken) and self._conversation is not None and not self._closed:
+            self._conversation.asks.written(token.request_id, self._out)
+        return self._out.take()
+
+    def timer(self, token: object) -> Outputs:
+        """A deadline passed."""
+        if isinstance(token, HandshakeDeadline) and not self._ready:
+            self._give_up(provider_error("provider.timeout"))
+        elif isinstance(token, ChangesDeadline) and not self._closed:
+            self._changes.timed_out(token, self._out)
+        return self._out.take()
+
+    def lost(self, error: TurnError) -> Outputs:
+        """The process is gone."""
+        self._closed = True
+        self._out.take()
+        if self._conversation is not None:
+            self._out.deliver(self._conversation.scope, ConnectionLost(error))
+            self._conversation = None
+        return self._out.take()
+
+    # --- the way in -------------------------------------------------------------------------------------------
+
+    def _heard(self, frames: list[Read]) -> None:
+        for frame in frames:
+            if self._closed:
+                return
+            match frame:
+                case GiveUp(error):
+                    self._give_up(error)
+                case Diagnostic():
+                    self._out.add(frame)
+                case Skipped(sizes):
+                    self._skipped(sizes)
+                case _:
+                    self._frame(frame)
+
+    def _frame(self, frame: Members) -> None:
+        if not self._ready and frame.get("type") == "result":
+            # A process that cannot serve its conversation says so in place of an answer, and ends.
+            self._give_up(start_failure(frame))
+        elif self._conversation is not None:
+            content.take(self._conversation, self._requests, frame, self._out)
+        elif frame.get("type") == "control_response":
+            self._requests.settle(frame, self._out)
+        elif frame.get("type") == "control_request":
+            content.refuse_request(frame, self._out)
+
+    def _skipped(self, sizes: str) -> None:
+        self._out.add(Diagnostic("line.discarded", sizes))
+        turn = self._conversation.running if self._conversation is not None else None
+        if self._conversation is not None and turn is not None:
+            text = f"A message of Claude Code was too large and was skipped ({sizes})."
+            notice = turn.normalizer.notice(_SKIPPED_CODE, "warning", text)
+            self._conversation.tell_all(notice, self._out)
+
+    def _give_up(self, error: TurnError) -> None:
+        if not self._closed:
+            self._closed = True
+            self._out.add(GiveUp(error))
+
+    def _initialized(self, answer: ControlAnswer, out: OutputBatch) -> None:
+        out.add(StopTimer(HandshakeDeadline()))
+        version = text_of(answer.body.get("claude_code_version"))
+        self._attested = attest(version)
+        if not answer.accepted:
+            self._give_up(provider_error("provider.protocol"))
+        elif not self._attested.usable:
+            self._give_up(provider_error("provider.unavailable", NOT_ATTESTED_TEXT, retryable=False))
+        else:
+            self._ready = True
+            self._held = self._held.heard(None, text_of(answer.body.get("current_permission_mode")))
+            out.add(HandshakeDone(AGENT_NAME, version))
+
+    # --- commands ---------------------------------------------------------------------------------------------
+
+    def _open(self, command: OpenThread) -> None:
+        wanted = self._hosted.session_id if self._hosted.resumes else None
+        if self._conversation is not None or command.provider_session_id != wanted:
+            error = runtime_error("internal", "This process was started for another conversation.")
+            self._out.deliver(command.scope, ThreadOpenFailed(error))
+            return
+        self._conversation = conversation = Conversation(command.scope, self._requests, self._held)
+        conversation.usage.whole = not self._hosted.resumes
+        changes = changes_towards(self._held, command.settings)
+        opened = partial(self._opened, conversation, command)
+        self._changes.make(conversation, changes, opened, self._out)
+
+    def _refuse_side(self, command: OpenSide) -> None:
+        error = runtime_error(
+            "capability.unsupported", "Sides of this agent are not opened on this connection."
+        )
+        self._out.deliver(command.scope, ThreadOpenFailed(error))
+
+    def _opened(
+        self,
+        conversation: Conversation,
+        command: OpenThread,
+        failure: SettingFailure | None,
+        out: OutputBatch,
+    ) -> None:
+        error = failure.error if failure is not None else None
+        if error is None and wider(conversation.held.mode, mode_of(command.settings)):
+            error = provider_error("settings.invalid")
+        if error is not None:
+            conversation.phase = "closed"
+            self._conversation = None
+            out.deliver(command.scope, ThreadOpenFailed(error))
+            return
+        told = conversation.opened()
+        capabilities = self._attested.capabilities()
+        opened = ThreadOpened(self._hosted.session_id, self._hosted.resumes, capabilities, told)
+        out.deliver(command.scope, opened)
+
+    def _start_turn(self, command: StartTurn) -> None:
+        conversation = self._conversation
+        if conversation is None or conversation.phase != "open":
+            self._reject(command, runtime_error("provider.unavailable"))
+        elif conversation.turn is not None or self._pending is not None:
+            self._reject(command, runtime_error("session.busy"))
+        else:
+            self._pending, self._pending_cancel = command, False
+            settings = command.settings
+            changes = changes_towards(conversation.held, settings) if settings is not None else []
+            prepared = partial(self._prepared, conversation, command)
+            self._changes.make(conversation, changes, prepared, self._out)
+
+    def _prepared(
+        self,
+        conversation: Conversation,
+        command: StartTurn,
+        failure: SettingFailure | None,
+        out: OutputBatch,
+    ) -> None:
+        self._pending = None
+        conversation.hold(conversation.held, out)
+        if failure is not None:
+            self._reject(command, failure.error)
+            return
+        conversation.begin(command, out)
+        if self._pending_cancel and conversation.turn is not None:
+            conversation.stop(conversation.turn, out)
+
+    def _reject(self, command: StartTurn, error: TurnError) -> None:
+        self._out.deliver(command.scope, TurnRejected(command.turn_id, error))
+
+    def _cancel(self, command: CancelTurn) -> None:
+        conversation = self._conversation
+        if self._pending is not None and self._pending.turn_id == command.turn_id:
+            self._pending_cancel = True
+            return
+        turn = conversation.find(command.turn_id) if conversation is not None else None
+        if conversation is None or turn is None:
+            # Nothing goes to Claude Code for a turn that is over: it would stop the next one (FC-43).
+            self._out.add(Diagnostic("cancel.not_open", str(command.scope)))
+        elif not turn.cancel_asked:
+            conversation.stop(turn, self._out)
+
+    def _answer(self, command: AnswerInteraction) -> None:
+        if self._conversation is not None:
+            self._conversation.asks.answer(command, self._out)
+            return
+        error = runtime_error("interaction.not_pending")
+        self._out.deliver(command.scope, AnswerFailed(command.turn_id, command.request_id, error))
+
+    def _guide(self, command: GuideTurn) -> None:
+        if Ability.GUIDANCE not in self._attested.abilities:
+            guidance.refuse(command.scope, command, runtime_error("capability.unsupported"), self._out)
+        elif self._conversation is None:
+            guidance.refuse(command.scope, command, runtime_error("provider.unavailable"), self._out)
+        else:
+            guidance.guide(self._conversation, self._requests, command, self._out)
+
+    def _apply_settings(self, command: ApplySettings) -> None:
+        conversation = self._conversation
+        unknown = next((key for key in command.settings if key not in ("permissionMode", "model")), None)
+        if conversation is None or conversation.phase != "open":
+            refused = SettingsRefused(command.update_id, runtime_error("provider.unavailable"))
+            self._out.deliver(command.scope, refused)
+        elif unknown is not None:
+            refused = SettingsRefused(command.update_id, provider_error("settings.invalid"), unknown)
+            self._out.deliver(command.scope, refused)
+        else:
+            changes = [
+                SettingChange(key, value if isinstance(value, str) else None)
+                for key, value in command.settings.items()
+            ]
+            applied = partial(self._applied, conversation, command)
+            self._changes.make(conversation, changes, applied, self._out)
+
+    def _applied(
+        self,
+        conversation: Conversation,
+        command: ApplySettings,
+        failure: SettingFailure | None,
+        out: OutputBatch,
+    ) -> None:
+        told = conversation.settings_now_told()
+        if failure is None:
+            out.deliver(command.scope, SettingsApplied(command.update_id, told))
+        else:
+            refused = SettingsRefused(command.update_id, failure.error, failure.key or None, told)
+            out.deliver(command.scope, refused)
+
+    def _reconcile(self, command: ReconcileTurn) -> None:
+        conversation = self._conversation
+        outcome = conversation.past.outcome(command.turn_id) if conversation is not None else None
+        state = TurnReconciled(command.turn_id, "unknown", command.provider_turn_id)
+        if conversation is not None and conversation.find(command.turn_id) is not None:
+            state = attrs.evolve(state, state="running")
+        elif outcome is not None:
+            state = attrs.evolve(state, state="ended", outcome=outcome)
+        self._out.deliver(command.scope, state)
+
+    def _close(self) -> None:
+        conversation, self._conversation, self._pending = self._conversation, None, None
+        self._changes.forget(self._out)
+        if conversation is not None:
+            conversation.closed(self._out)

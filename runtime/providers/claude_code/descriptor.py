@@ -1,0 +1,50 @@
+"""The Claude Code family as the registry knows it, without a process."""
+
+from collections.abc import Mapping
+
+import attrs
+
+from runtime.providers.claude_code.adapter import ClaudeAdapter
+from runtime.providers.claude_code.examination import ClaudeExamination
+from runtime.providers.claude_code.settings import DESCRIPTIONS, launch_arguments
+from runtime.providers.port import AdapterLimits, HostedConversation, SettingDescription, SideFacts
+from runtime.providers.programs import ProgramReport
+
+_ENVIRONMENT = {"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1"}
+"""It says when nothing is owed any more, and when it waits for an answer."""
+
+
+@attrs.frozen
+class ClaudeDescriptor:
+    """Implements `ProviderDescriptor`."""
+
+    key: str = "claude"
+    sessions_per_connection: int = 1
+    launch_arguments: tuple[str, ...] = (
+        "--print",
+        "--input-format=stream-json",
+        "--output-format=stream-json",
+        "--verbose",
+        "--include-partial-messages",
+        "--permission-prompt-tool=stdio",
+    )
+    launch_environment: Mapping[str, str] = attrs.field(factory=lambda: dict(_ENVIRONMENT))
+    settings: tuple[SettingDescription, ...] = DESCRIPTIONS
+    listens: bool = False
+    side: SideFacts = attrs.field(default=SideFacts())
+    examination: ClaudeExamination = attrs.field(factory=ClaudeExamination)
+
+    def conversation_arguments(self, conversation: HostedConversation) -> tuple[str, ...]:
+        """A process hosts one conversation, and is told which when it starts."""
+        return launch_arguments(conversation)
+
+    def adapter(
+        self,
+        limits: AdapterLimits,
+        report: ProgramReport | None = None,
+        conversation: HostedConversation | None = None,
+    ) -> ClaudeAdapter:
+        """A fresh adapter for a fresh connection. Raises ValueError when nobody said what its process is for."""
+        if conversation is None:
+            raise ValueError("a Claude Code process is started for one conversation")
+        return ClaudeAdapter(limits, conversation)

@@ -1,0 +1,44 @@
+"""How Claude Code is run here: folders of its own, a loopback model in place of an account.
+
+Owns the target entry. Nothing of the person who runs the tests reaches Claude Code, the key is a word, and whatever would
+leave the machine meets a closed port.
+"""
+
+from pathlib import Path
+
+from tests.doubles.model_server import ModelServer
+from tests.end_to_end.client import Json
+
+TARGET = "claude"
+MODEL = "claude-sonnet-4-5"
+SHELL_TOOL = "Bash"
+QUESTION_TOOL = "AskUserQuestion"
+PLAN_TOOL = "ExitPlanMode"
+AGENT_TOOL = "Agent"
+_CLOSED_PORT = "http://127.0.0.1:9"
+
+
+def claude_target(command: list[str], home: Path, model: ModelServer | None, **changes: object) -> Json:
+    """The `[[targets]]` entry."""
+    home.mkdir(parents=True, exist_ok=True)
+    url = model.url.removesuffix("/v1") if model is not None else _CLOSED_PORT
+    environment = {
+        "HOME": str(home),
+        "CLAUDE_CONFIG_DIR": str(home / "configuration"),
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": "dummy",
+        "ANTHROPIC_MODEL": MODEL,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "0",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "HTTPS_PROXY": _CLOSED_PORT,
+        "NO_PROXY": "127.0.0.1",
+    }
+    return {"id": TARGET, "provider": "claude", "command": command, "env": environment, **changes}
+
+
+def tool_calls(messages: list[Json]) -> list[Json]:
+    """The calls among messages."""
+    return [message["toolCall"] for message in messages if message["kind"] == "tool_call"]
