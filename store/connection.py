@@ -6,6 +6,7 @@ writer's decision (`store.upkeep`), never a side effect of a commit. Nothing her
 
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 import apsw
 
@@ -66,6 +67,46 @@ def open_for_reading(path: Path, base_layer: str = SYSTEM_LAYER) -> apsw.Connect
     return connection
 
 
+def open_unchanging(path: Path, base_layer: str = SYSTEM_LAYER) -> apsw.Connection:
+    """For a file that nobody writes and that has no log: nothing is made beside it, nothing is locked.
+
+    Raises `StoreDamaged` or `StoreUnavailable`.
+    """
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    address = f"file:{quote(str(path.absolute()))}?immutable=1"
+    try:
+        connection = apsw.Connection(address, flags=flags, vfs=_page_layer(base_layer))
+        _prepare(connection)
+    except apsw.Error as error:
+        raise translated(error, path) from error
+    return connection
+
+
+def open_to_look(path: Path, base_layer: str = SYSTEM_LAYER) -> apsw.Connection:
+    """Read-only, for a database in use, a copy, or what a crash left. A database in use has a log, an empty one at
+    times; a file without any is a copy, and nothing is made beside it.
+
+    Raises `StoreDamaged` or `StoreUnavailable`, which is also for a file that is not there.
+    """
+    if not path.exists():
+        raise StoreUnavailable(f"{path} is not there")
+    has_log = path.with_name(f"{path.name}-wal").exists()
+    return open_for_reading(path, base_layer) if has_log else open_unchanging(path, base_layer)
+
+
+def open_for_copy_of(source: apsw.Connection, path: Path, base_layer: str = SYSTEM_LAYER) -> apsw.Connection:
+    """For an empty file that is to become a copy; there is no journal, an unfinished one is no copy.
+
+    Its first page is written before any other: only then does the layer below know that pages are to be summed, and
+    what it wrote before would read as damage.
+    """
+    connection = apsw.Connection(str(path), vfs=_page_layer(base_layer))
+    connection.pragma("journal_mode", "off")
+    connection.reserve_bytes("main", source.reserve_bytes("main"))
+    connection.pragma("application_id", APPLICATION_ID)
+    return connection
+
+
 def check_whole(connection: apsw.Connection, path: Path) -> None:
     """Read everything once and compare: page checksums, structure, and for a small file every index.
 
@@ -79,6 +120,11 @@ def check_whole(connection: apsw.Connection, path: Path) -> None:
     if verdict != "ok":
         # Its first line only names the database; a refusal to start is one line.
         raise StoreDamaged(path, str(verdict).splitlines()[-1])
+
+
+def schema_version(connection: apsw.Connection) -> int:
+    """The number of the newest migration applied; 0 for an empty file."""
+    return int(connection.pragma("user_version"))
 
 
 def database_bytes(connection: apsw.Connection) -> int:

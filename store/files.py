@@ -106,7 +106,7 @@ class LocalFiles:
         draft = sign.with_name(f"{sign.name}-new")
         draft.write_bytes(content)
         draft.chmod(0o600)
-        _sync(draft)
+        sync_file(draft)
         draft.replace(sign)
         self.sync_folder()
 
@@ -116,11 +116,7 @@ class LocalFiles:
 
     def sync_folder(self) -> None:
         """See `DatabaseFiles`."""
-        descriptor = os.open(self.database.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_folder(self.database.parent)
 
     def hold_reserve(self) -> bool:
         """See `DatabaseFiles`. Taken only while twice as much is free, so that it is not given and taken in turns."""
@@ -171,13 +167,19 @@ def earlier_store(database: Path) -> str | None:
     """The name of a file that only a store can have left beside `database`: its sign, or a copy of it."""
     if sign_of(database).exists():
         return sign_of(database).name
-    for kind in ("copy", "version", "set-aside"):
+    for kind in ("copy", "backup", "version", "set-aside"):
         for path in database.parent.glob(f"{database.name}.{kind}-*"):
             return path.name
     return None
 
 
-def _sync(path: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    sync_file(folder)
+
+
+def sync_file(path: Path) -> None:
+    """Make a file's content durable."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -13,6 +13,9 @@ from typing import Final
 import apsw
 import attrs
 
+from store.checksums import SYSTEM_LAYER
+from store.connection import schema_version
+from store.copies import copy_pages
 from store.errors import SchemaTooNew, translated
 from store.fault_points import NO_FAULTS
 from store.files import DatabaseFiles
@@ -42,15 +45,11 @@ def shipped_migrations() -> tuple[Migration, ...]:
     return tuple(steps)
 
 
-def schema_version(connection: apsw.Connection) -> int:
-    """The number of the newest migration applied; 0 for an empty file."""
-    return int(connection.pragma("user_version"))
-
-
 def migrate(
     connection: apsw.Connection,
     files: DatabaseFiles,
     migrations: Sequence[Migration],
+    base_layer: str = SYSTEM_LAYER,
     faults: FaultSeam = NO_FAULTS,
 ) -> Path | None:
     """Apply what is missing; the copy made before, or None when none was needed.
@@ -64,7 +63,7 @@ def migrate(
         if found > len(migrations):
             raise SchemaTooNew(path, found, len(migrations))
         missing = migrations[found:]
-        copy = _copy_before(connection, files, found) if found and missing else None
+        copy = _copy_before(connection, files, found, base_layer) if found and missing else None
         for step in missing:
             _apply(connection, step, faults)
     except apsw.Error as error:
@@ -72,11 +71,11 @@ def migrate(
     return copy
 
 
-def _copy_before(connection: apsw.Connection, files: DatabaseFiles, version: int) -> Path:
+def _copy_before(connection: apsw.Connection, files: DatabaseFiles, version: int, base_layer: str) -> Path:
     """A complete copy under a name of its own; one left by an attempt that broke off is made anew."""
     copy = files.database.with_name(f"{files.database.name}.version-{version}")
     files.discard(copy)
-    connection.execute("VACUUM INTO ?", (str(copy),))
+    copy_pages(connection, copy, base_layer=base_layer)
     files.sync_folder()
     return copy
 

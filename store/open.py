@@ -17,12 +17,12 @@ from store import commit_log
 from store.checksums import SYSTEM_LAYER
 from store.commit_log import LogLimits
 from store.committer import Committer
-from store.connection import check_whole, is_summed, open_for_reading, open_for_writing
+from store.connection import check_whole, is_summed, open_for_reading, open_for_writing, schema_version
 from store.errors import StoreDamaged, StoreFull, StoreUnavailable, translated
 from store.fault_points import NO_FAULTS
 from store.files import DatabaseFiles
 from store.inline_writer import InlineWriter
-from store.migrations import Migration, migrate, schema_version, shipped_migrations
+from store.migrations import Migration, migrate, shipped_migrations
 from store.port import CommitEncoder, FaultSeam
 from store.reader import PAGE_BYTES_MAX, SqliteReader
 from store.recovery import Recovery, recover
@@ -131,7 +131,7 @@ def open_store(files: DatabaseFiles, options: StoreOptions) -> Store:
         check_whole(connection, path)
         if schema_version(connection) == 0:
             _refuse_a_lost_store(files)
-        copy = migrate(connection, files, options.migrations, options.faults)
+        copy = migrate(connection, files, options.migrations, options.base_layer, options.faults)
         _leave_a_sign(files, _identity(connection, options))
         files.sync_folder()
         committer = Committer(

@@ -4,7 +4,6 @@ The copy is checked whole before anything is moved, and gets a new `storeId`: co
 nothing in it (`contract §6`, promise 1). The instance lock is held by the caller. Nothing here decides to restore.
 """
 
-import os
 import shutil
 from pathlib import Path
 from typing import Final
@@ -12,22 +11,14 @@ from typing import Final
 import apsw
 import attrs
 
-from store.connection import check_whole, open_for_writing
+from store.connection import check_whole, open_for_writing, schema_version
 from store.errors import SchemaTooNew, StoreDamaged, StoreUnavailable, translated
-from store.migrations import schema_version, shipped_migrations
+from store.files import sync_file, sync_folder
+from store.migrations import shipped_migrations
 
 _LOG: Final = "-wal"
 _INDEX: Final = "-shm"
 _SET_ASIDE_MAX: Final = 1000
-
-
-@attrs.frozen
-class KeptCopy:
-    """A copy beside the database, as one is made before each migration."""
-
-    path: Path
-    bytes: int
-    modified_ms: int
 
 
 @attrs.frozen
@@ -38,15 +29,6 @@ class Restored:
     schema_version: int
     set_aside: Path | None
     """Where the database before is now, its log beside it; None when there was none."""
-
-
-def kept_copies(database: Path) -> tuple[KeptCopy, ...]:
-    """The copies beside the database, the newest first."""
-    found = []
-    for path in database.parent.glob(f"{database.name}.version-*"):
-        figures = path.stat()
-        found.append(KeptCopy(path, figures.st_size, figures.st_mtime_ns // 1_000_000))
-    return tuple(sorted(found, key=lambda copy: (-copy.modified_ms, copy.path.name)))
 
 
 def restore(database: Path, copy: Path, new_store_id: str) -> Restored:
@@ -65,7 +47,7 @@ def restore(database: Path, copy: Path, new_store_id: str) -> Restored:
         raise
     set_aside = _set_aside(database)
     draft.replace(database)
-    _sync_folder(database.parent)
+    sync_folder(database.parent)
     return Restored(new_store_id, version, set_aside)
 
 
@@ -76,11 +58,7 @@ def _copy_durably(copy: Path, draft: Path) -> None:
             continue
         shutil.copyfile(source, target)
         target.chmod(0o600)
-        descriptor = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_file(target)
 
 
 def _adopt(draft: Path, copy: Path, new_store_id: str) -> int:
@@ -130,11 +108,3 @@ def _set_aside(database: Path) -> Path | None:
 def _remove_with_log(path: Path, *, but_itself: bool = False) -> None:
     for suffix in (_LOG, _INDEX) if but_itself else ("", _LOG, _INDEX):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -29,6 +29,8 @@ ADAPTERS = (
     Exemption("store/writer.py", "owns the one writer thread"),
     Exemption("store/instance_lock.py", "locks the data folder for one daemon"),
     Exemption("store/restore.py", "puts a copy of the database in place"),
+    Exemption("store/copies.py", "makes copies of the database and takes old ones away"),
+    Exemption("store/inspection.py", "looks at the files of a database"),
     Exemption("store/migrations.py", "copies the database before a migration"),
     Exemption("runtime/system_ports.py", "implements the ports on the operating system"),
     Exemption("runtime/config/*", "reads the configuration file and looks for programs"),

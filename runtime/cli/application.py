@@ -105,6 +105,35 @@ def restore(
     return restore_command(copy, place.flags(), as_json=json)
 
 
+@application.command(group=DAEMON, help_epilogue=example("backup", "backup --out FILE"))
+def backup(
+    *,
+    out: Annotated[
+        str | None, Parameter(help="The file to make; beside the database by default, under a new name.")
+    ] = None,
+    place: Place = HERE,
+    json: Json = False,
+) -> int:
+    """Make a checked copy of the database, while the daemon runs or not."""
+    from runtime.cli.backup_command import backup_command
+
+    return backup_command(out, place.flags(), as_json=json)
+
+
+@application.command(group=DAEMON, help_epilogue=example("check", "check COPY"))
+def check(
+    file: Annotated[str | None, Parameter(help="A copy; the database itself by default.")] = None,
+    /,
+    *,
+    place: Place = HERE,
+    json: Json = False,
+) -> int:
+    """Look at the whole database without changing it. Exit code 4 when it is damaged or newer than this program."""
+    from runtime.cli.check_command import check_command
+
+    return check_command(file, place.flags(), as_json=json)
+
+
 @application.command(group=DAEMON, help_epilogue=example("contract --out contract"))
 def contract(
     *, out: Annotated[Path, Parameter(help="The directory to write into.")], json: Json = False

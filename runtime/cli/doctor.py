@@ -23,10 +23,10 @@ from runtime.providers.launch import ServerAddress
 from runtime.service.access import TOKEN_FILE
 from runtime.service.open_files import open_files_needed
 from runtime.service.ready import StartRefused
-from store.connection import open_for_reading
+from store.connection import open_for_reading, schema_version
 from store.errors import StoreError
 from store.instance_lock import file_system_kind
-from store.migrations import schema_version, shipped_migrations
+from store.migrations import shipped_migrations
 from store.open import DATABASE_FILE_NAME
 
 Verdict: TypeAlias = Literal["ok", "note", "problem"]

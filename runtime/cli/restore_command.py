@@ -12,10 +12,11 @@ from runtime.cli.output import Output
 from runtime.cli.transcript import local_time
 from runtime.config import Configuration, Flags
 from runtime.system_ports import SystemIdentifiers
+from store.copies import CopyFacts, KeptCopy, facts_of, kept_copies
 from store.errors import DataDirectoryInUse, NetworkFileSystem, SchemaTooNew, StoreDamaged, StoreError
 from store.instance_lock import acquire_instance_lock
 from store.open import DATABASE_FILE_NAME
-from store.restore import Restored, kept_copies, restore
+from store.restore import Restored, restore
 
 EXIT_IN_USE = 3
 EXIT_DATABASE = 4
@@ -37,22 +38,68 @@ def restore_command(copy: str | None, flags: Flags, *, as_json: bool) -> int:
 
 
 def _list_copies(configuration: Configuration, output: Output) -> None:
-    copies = kept_copies(configuration.data_dir / DATABASE_FILE_NAME)
+    database = configuration.data_dir / DATABASE_FILE_NAME
+    copies, present = kept_copies(database), _facts(database)
     if output.as_json:
-        rows = [
-            {"path": str(copy.path), "bytes": copy.bytes, "modifiedAt": copy.modified_ms} for copy in copies
-        ]
-        output.document({"copies": rows})
+        output.document({"copies": [_document(copy, _facts(copy.path), present) for copy in copies]})
         return
     if copies:
-        rows_shown = [(str(copy.path), f"{copy.bytes:,}", local_time(copy.modified_ms)) for copy in copies]
-        output.table(("COPY", "BYTES", "MADE"), rows_shown)
+        rows = [
+            (
+                str(copy.path),
+                f"{copy.bytes:,}",
+                local_time(copy.modified_ms),
+                _lacks(_facts(copy.path), present),
+            )
+            for copy in copies
+        ]
+        output.table(("COPY", "BYTES", "MADE", "LACKS"), rows)
         output.hint("put one in place, with the daemon stopped: greenroom restore --from COPY")
     else:
-        output.hint(f"no copies are kept in {configuration.data_dir}; one is made before each migration only")
+        output.hint(f"no copies are kept in {configuration.data_dir}")
         output.hint(
             "put a backup of your own in place, with the daemon stopped: greenroom restore --from FILE"
         )
+
+
+def _facts(path: Path) -> CopyFacts | None:
+    """What it says of itself; None for what cannot be read, which is why somebody is here."""
+    try:
+        return facts_of(path)
+    except StoreError:
+        return None
+
+
+def _document(copy: KeptCopy, facts: CopyFacts | None, present: CopyFacts | None) -> dict[str, object]:
+    return {
+        "path": str(copy.path),
+        "bytes": copy.bytes,
+        "modifiedAt": copy.modified_ms,
+        "readable": facts is not None,
+        "storeId": facts.store_id if facts else None,
+        "commitSeq": facts.commit_seq if facts else None,
+        "sessions": facts.sessions if facts else None,
+        "lacksCommits": _commits_lacking(facts, present),
+    }
+
+
+def _commits_lacking(facts: CopyFacts | None, present: CopyFacts | None) -> int | None:
+    """How many commits the present database has beyond the copy; None when the two cannot be compared."""
+    if facts is None or present is None or facts.store_id != present.store_id:
+        return None
+    return max(0, present.commit_seq - facts.commit_seq)
+
+
+def _lacks(facts: CopyFacts | None, present: CopyFacts | None) -> str:
+    """In words, for a person who has to choose."""
+    if facts is None:
+        return "cannot be read"
+    lacking = _commits_lacking(facts, present)
+    if lacking is not None:
+        return "nothing" if lacking == 0 else f"{lacking:,} newer commits"
+    if present is not None:
+        return f"everything of the present store: it is of another one, {facts.store_id}"
+    return f"what came after commit {facts.commit_seq:,}; {facts.sessions:,} sessions are in it"
 
 
 def _restore(configuration: Configuration, copy: Path, output: Output) -> None:

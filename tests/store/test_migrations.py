@@ -5,12 +5,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from store.connection import open_for_reading, open_for_writing
+from store.connection import open_for_reading, open_for_writing, schema_version
 from store.errors import SchemaTooNew, StoreDamaged
 from store.files import LocalFiles
-from store.migrations import Migration, migrate, schema_version, shipped_migrations
+from store.migrations import Migration, migrate, shipped_migrations
 from store.open import DATABASE_FILE_NAME
-from tests.store.builders import key, open_in, session_row, unit, written
+from store.restore import restore
+from tests.store.builders import key, message_row, open_in, session_row, unit, written
 
 SHIPPED = len(shipped_migrations())
 NEXT = Migration(SHIPPED + 1, "next", "CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT")
@@ -41,6 +42,23 @@ def test_a_copy_with_everything_in_it_is_made_before_a_step(tmp_path: Path):
         assert before.pragma("integrity_check") == "ok"
     before.close()
     assert schema_version(store.committer.connection) == SHIPPED + 1
+    assert store.reader.session(key("s")).value is not None
+    store.close()
+
+
+def test_the_copy_of_a_database_larger_than_the_cache_is_sound(tmp_path: Path):
+    """What a cache gives up early must carry its sums too: the copy is read back page by page."""
+    store = open_in(tmp_path)
+    store.committer.connection.pragma("cache_size", 16)
+    rows = [message_row("s", f"m{n}", n, n, "text " * 20_000) for n in range(1, 31)]
+    written(store, unit("s", session_row("s"), *rows))
+    store.close()
+    store = open_in(tmp_path, migrations=(*shipped_migrations(), NEXT))
+    copy = store.report.copy_before_migration
+    store.close()
+    assert copy is not None
+    restore(tmp_path / DATABASE_FILE_NAME, copy, "store-2")
+    store = open_in(tmp_path)
     assert store.reader.session(key("s")).value is not None
     store.close()
 

@@ -7,10 +7,11 @@ import apsw
 import pytest
 
 from store.connection import open_for_writing
+from store.copies import kept_copies
 from store.errors import SchemaTooNew, StoreDamaged
 from store.migrations import shipped_migrations
 from store.open import DATABASE_FILE_NAME
-from store.restore import kept_copies, restore
+from store.restore import restore
 from tests.store.builders import key, open_in, session_row, unit, written
 
 
