@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 import trio
 
-from tests.contract.client_histories import DAEMONS, FOLDER, Line, write
+from tests.contract.client_histories import FOLDER, Line, prepare, write
 from tests.end_to_end.client import ACTIVITY, Client, Json, Sent, connected
 from tests.end_to_end.daemon import Daemon
 from tests.end_to_end.talk import text
@@ -320,6 +320,19 @@ async def stopping(record: Recorder) -> None:
     await record.refused("shutdown.in_progress", "session/send", **key, **late)
 
 
+async def faults(record: Recorder) -> None:
+    """A failpoint that holds a prompt until it is cleared."""
+    await record.begin()
+    place = "session.start.before"
+    await record.get("fault/inject", name=place, action="pause")
+    key, turn = await record.create("c1", "[[say hello]]")
+    await record.client.row("turn", turnId=turn["turnId"], delivery="dispatching")
+    await record.get("fault/list", limit=5)
+    await record.get("fault/clear", name=place)
+    await record.reached(turn)
+    await record.refused("request.invalid", "fault/inject", name="nowhere", action="pause")
+
+
 CONVERSATIONS: dict[str, tuple[str, Callable[[Recorder], Awaitable[None]]]] = {
     "working": ("plain", working),
     "asking": ("plain", asking),
@@ -329,6 +342,7 @@ CONVERSATIONS: dict[str, tuple[str, Callable[[Recorder], Awaitable[None]]]] = {
     "failures": ("plain", failures),
     "narrow": ("narrow", narrow),
     "stopping": ("stopping", stopping),
+    "faults": ("faulty", faults),
 }
 """Each with the name of its daemon."""
 
@@ -338,7 +352,7 @@ def record_one(name: str, folder: Path) -> None:
     daemon_name, conversation = CONVERSATIONS[name]
     with tempfile.TemporaryDirectory() as scratch:
         daemon = Daemon(Path(scratch))
-        daemon.settings = DAEMONS[daemon_name](daemon.folder)
+        prepare(daemon_name, daemon)
         daemon.start()
         try:
             lines = trio.run(_have, daemon, conversation)

@@ -18,6 +18,7 @@ import jsonschema
 from runtime.wire.documents import schema_document
 from tests.contract.played_frames import REST
 from tests.doubles.guided_agent import guided_target
+from tests.end_to_end.daemon import Daemon
 from tests.end_to_end.fixtures import agent
 from tools.files import ROOT
 
@@ -71,12 +72,26 @@ def stopping_daemon(folder: Path) -> Json:
     }
 
 
+def faulty_daemon(folder: Path) -> Json:
+    """Started for faults."""
+    return {}
+
+
 DAEMONS: Mapping[str, Callable[[Path], Json]] = {
     "plain": plain_daemon,
     "guided": guided_daemon,
     "narrow": narrow_daemon,
     "stopping": stopping_daemon,
+    "faulty": faulty_daemon,
 }
+OPTIONS: Mapping[str, tuple[str, ...]] = {"faulty": ("--enable-faults",)}
+"""Further arguments of `serve`."""
+
+
+def prepare(name: str, daemon: Daemon) -> None:
+    """Make a daemon that was not started yet the one of this name."""
+    daemon.settings = DAEMONS[name](daemon.folder)
+    daemon.options = OPTIONS.get(name, ())
 
 
 @attrs.frozen

@@ -16,7 +16,6 @@ from runtime.wire.documents import schema_document
 from runtime.wire.errors import ERRORS
 from runtime.wire.methods import METHODS
 from tests.contract.client_histories import (
-    DAEMONS,
     History,
     Line,
     asked_again,
@@ -25,6 +24,7 @@ from tests.contract.client_histories import (
     lasting,
     lasting_schema,
     owed,
+    prepare,
 )
 from tests.contract.played_frames import Names, filled_in, place_after
 from tests.end_to_end.client import Client, connected
@@ -125,7 +125,7 @@ async def test_the_same_requests_are_answered_with_all_that_was_said_then(
     history: History, make_daemon: MakeDaemon
 ) -> None:
     daemon = make_daemon(start=False)
-    daemon.settings = DAEMONS[history.daemon](daemon.folder)
+    prepare(history.daemon, daemon)
     daemon.start()
     names: Names = {}
     due: dict[tuple[str, ...], Any] = {}
