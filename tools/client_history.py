@@ -325,7 +325,7 @@ async def faults(record: Recorder) -> None:
     await record.begin()
     place = "session.start.before"
     await record.get("fault/inject", name=place, action="pause")
-    key, turn = await record.create("c1", "[[say hello]]")
+    _, turn = await record.create("c1", "[[say hello]]")
     await record.client.row("turn", turnId=turn["turnId"], delivery="dispatching")
     await record.get("fault/list", limit=5)
     await record.get("fault/clear", name=place)
