@@ -234,7 +234,7 @@ export interface FailpointView {
 
 /** Which failpoint to disarm; without a name, all. Whoever is paused there goes on. */
 export interface FaultClearParams {
-  readonly name: string | null;
+  readonly name?: string | null;
 }
 
 /** What is to happen at one failpoint, from its next pass on. Replaces what was armed there. */
@@ -243,11 +243,11 @@ export interface FaultInjectParams {
   /** kill: the daemon gets SIGKILL. exit: it ends at once. raise: the error that can happen there. delay: it takes so long. pause: it waits until the failpoint is cleared or armed anew. */
   readonly action: "kill" | "exit" | "raise" | "delay" | "pause";
   /** Only the pass of this number, counted from now. */
-  readonly onPass: number | null;
+  readonly onPass?: number | null;
   /** Above 0 and at most 1; each pass is drawn anew. Without it, each pass. */
-  readonly probability: number | null;
+  readonly probability?: number | null;
   /** Of a delay, and of nothing else. */
-  readonly delayMs: number | null;
+  readonly delayMs?: number | null;
 }
 
 /** The failpoint as it stands now. */
@@ -259,9 +259,8 @@ export interface FaultInjectReply {
 /** Which page of the failpoints. */
 export interface FaultListParams {
   /** `nextCursor` of the page before; without it, the first page. */
-  readonly cursor: string | null;
-  /** Capped at 200: a larger number is taken as 200. */
-  readonly limit: number;
+  readonly cursor?: string | null;
+  readonly limit?: number | null;
 }
 
 /** One page of failpoints, by their names. */

@@ -67,8 +67,8 @@ def fields_of(shape: type) -> tuple["attrs.Attribute[Any]", ...]:
 
 @cache
 def is_params(shape: type) -> bool:
-    """Whether this class is only ever sent by clients: it may leave out whatever has a default."""
-    return shape.__module__ == requests.__name__
+    """Whether this class is only ever sent by clients: it is closed and may leave out whatever has a default."""
+    return shape.__module__ == requests.__name__ or shape.__name__.endswith("Params")
 
 
 @cache

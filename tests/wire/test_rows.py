@@ -274,7 +274,7 @@ def test_what_is_not_known_is_null_and_never_left_out(row):
 
 
 CAPABILITIES = dict.fromkeys(
-    ("load", "imagePrompts", "embeddedContext", "interrupt", "guidance", "plan"), True
+    ("load", "imagePrompts", "embeddedContext", "interrupt", "guidance", "plan", "side"), True
 )
 
 

@@ -34,6 +34,7 @@ TARGET = {
         "interrupt": True,
         "guidance": False,
         "plan": False,
+        "side": False,
     },
     "settings": [
         {

@@ -634,9 +634,9 @@ class Methods(ABC):
         *,
         name: str,
         action: Literal["kill", "exit", "raise", "delay", "pause"],
-        on_pass: int | None,
-        probability: float | None,
-        delay_ms: int | None,
+        on_pass: int | None = None,
+        probability: float | None = None,
+        delay_ms: int | None = None,
     ) -> FaultInjectReply:
         """Put a fault at a failpoint, for tests.
 
@@ -656,11 +656,10 @@ class Methods(ABC):
         )
         return result
 
-    async def fault_list(self, *, cursor: str | None, limit: int) -> FaultListReply:
+    async def fault_list(self, *, cursor: str | None = None, limit: int | None = None) -> FaultListReply:
         """List the failpoints, armed or not, and how often each was passed.
 
         cursor: `nextCursor` of the page before; without it, the first page.
-        limit: Capped at 200: a larger number is taken as 200.
 
         Needs a token of scope `admin`. Raises `GreenroomError` with one of:
         capability.unsupported, request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded,
@@ -669,7 +668,7 @@ class Methods(ABC):
         result: FaultListReply = await self.request("fault/list", _given(cursor=cursor, limit=limit))
         return result
 
-    async def fault_clear(self, *, name: str | None) -> VoidReply:
+    async def fault_clear(self, *, name: str | None = None) -> VoidReply:
         """Disarm one failpoint or all; whoever is paused there goes on.
 
         Needs a token of scope `admin`. Raises `GreenroomError` with one of:

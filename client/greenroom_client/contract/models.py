@@ -268,20 +268,20 @@ class FailpointView(TypedDict):
 class FaultClearParams(TypedDict):
     """Which failpoint to disarm; without a name, all. Whoever is paused there goes on."""
 
-    name: str | None
+    name: NotRequired[str | None]
 
 
 class FaultInjectParams(TypedDict):
     """What is to happen at one failpoint, from its next pass on. Replaces what was armed there."""
 
     name: str
-    action: Literal["kill", "exit", "raise", "delay", "pause"] | str
+    action: Literal["kill", "exit", "raise", "delay", "pause"]
     """kill: the daemon gets SIGKILL. exit: it ends at once. raise: the error that can happen there. delay: it takes so long. pause: it waits until the failpoint is cleared or armed anew."""
-    onPass: int | None
+    onPass: NotRequired[int | None]
     """Only the pass of this number, counted from now."""
-    probability: float | None
+    probability: NotRequired[float | None]
     """Above 0 and at most 1; each pass is drawn anew. Without it, each pass."""
-    delayMs: int | None
+    delayMs: NotRequired[int | None]
     """Of a delay, and of nothing else."""
 
 
@@ -295,10 +295,9 @@ class FaultInjectReply(TypedDict):
 class FaultListParams(TypedDict):
     """Which page of the failpoints."""
 
-    cursor: str | None
+    cursor: NotRequired[str | None]
     """`nextCursor` of the page before; without it, the first page."""
-    limit: int
-    """Capped at 200: a larger number is taken as 200."""
+    limit: NotRequired[int | None]
 
 
 class FaultListReply(TypedDict):
