@@ -85,7 +85,9 @@ def step_of(body: Json) -> list[Part]:
     prompt, outputs = _prompt_and_outputs(body)
     if not prompt:
         return ["This prompt carries no script."]
-    steps: list[list[Part]] = json.loads(prompt.rpartition(MARK)[2].partition("\n")[0])
+    # A script may hold another one, for an agent that gives work away: the newest line counts, and its outermost script.
+    line = next(line for line in reversed(prompt.split("\n")) if MARK in line)
+    steps: list[list[Part]] = json.loads(line.partition(MARK)[2])
     return steps[min(outputs, len(steps) - 1)]
 
 

@@ -11,12 +11,14 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any, Literal, Self, TypeAlias
 
 import attrs
 
+from tests.doubles.messages_reply import MessagesReply
 from tests.doubles.model_script import Json, Part, messages_of, prompt_of, step_of, tool_outputs_of
 
 Ending: TypeAlias = Literal["open", "complete", "failed", "dropped", "client_left", "given_up"]
@@ -247,86 +249,6 @@ class _Reply:
         return f"{prefix}_{self._identity}_{next(self._numbers)}"
 
 
-@attrs.define(eq=False)
-class _MessagesReply:
-    """The same in the words of the Messages API: a message of blocks, each with its own deltas."""
-
-    server: ModelServer
-    handler: "_Handler"
-    request: ModelRequest
-    _blocks: int = attrs.field(default=0, init=False)
-    _calls: int = attrs.field(default=0, init=False)
-    _text_open: bool = attrs.field(default=False, init=False)
-    _pace_seconds: float = attrs.field(default=0.0, init=False)
-
-    def play(self, parts: Sequence[Part]) -> Ending:
-        """Stream the step; how it ended."""
-        usage = {"input_tokens": 100, "output_tokens": 1}
-        message = {"id": self._new_id("msg"), "type": "message", "role": "assistant", "content": []}
-        model = self.request.body.get("model")
-        self._event("message_start", message={**message, "model": model, "stop_reason": None, "usage": usage})
-        for part in parts:
-            if isinstance(part, str):
-                self._text(part)
-            elif "hold" in part:
-                _hold(self.server, self.handler, self.request, part["hold"])
-            elif "pace" in part:
-                self._pace_seconds = part["pace"]
-            elif "drop" in part:
-                return "dropped"
-            elif "fail" in part:
-                self._event("error", error={"type": part["fail"], "message": part["message"]})
-                return "failed"
-            elif "think" in part:
-                self._whole_block(
-                    {"type": "thinking", "thinking": "", "signature": ""},
-                    {"type": "thinking_delta", "thinking": part["think"]},
-                    {"type": "signature_delta", "signature": "c2lnbmVk"},
-                )
-            else:
-                self._calls += 1
-                arguments = json.dumps(part["arguments"])
-                self._whole_block(
-                    {"type": "tool_use", "id": self._new_id("toolu"), "name": part["call"], "input": {}},
-                    {"type": "input_json_delta", "partial_json": arguments},
-                )
-        self._end_text()
-        delta = {"stop_reason": "tool_use" if self._calls else "end_turn", "stop_sequence": None}
-        self._event("message_delta", delta=delta, usage={"output_tokens": 10})
-        self._event("message_stop")
-        return "complete"
-
-    def _text(self, piece: str) -> None:
-        time.sleep(self._pace_seconds)
-        if not self._text_open:
-            self._text_open = True
-            block = {"type": "text", "text": ""}
-            self._event("content_block_start", index=self._blocks, content_block=block)
-        self._event("content_block_delta", index=self._blocks, delta={"type": "text_delta", "text": piece})
-        self.request.sent.append(piece)
-
-    def _end_text(self) -> None:
-        if self._text_open:
-            self._text_open = False
-            self._event("content_block_stop", index=self._blocks)
-            self._blocks += 1
-
-    def _whole_block(self, block: Json, *deltas: Json) -> None:
-        self._end_text()
-        self._event("content_block_start", index=self._blocks, content_block=block)
-        for delta in deltas:
-            self._event("content_block_delta", index=self._blocks, delta=delta)
-        self._event("content_block_stop", index=self._blocks)
-        self._blocks += 1
-
-    def _event(self, kind: str, **members: Any) -> None:
-        payload = {"type": kind, **members}
-        self.handler.write_chunk(f"event: {kind}\ndata: {json.dumps(payload)}\n\n".encode())
-
-    def _new_id(self, prefix: str) -> str:
-        return f"{prefix}_{len(self.server.requests)}_{id(self.request):x}_{self._blocks}"
-
-
 def _hold(server: ModelServer, handler: "_Handler", request: ModelRequest, name: str) -> None:
     request.holding = name
     released = server.wait_released(name, handler.connection)
@@ -376,9 +298,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.send_header("Connection", "close")
         self.end_headers()
-        speaks_messages = self.path.partition("?")[0].endswith("/messages")
-        reply = _MessagesReply if speaks_messages else _Reply
-        ending = reply(self.server_of_model, self, request).play(parts)
+        ending: Ending
+        if self.path.partition("?")[0].endswith("/messages"):
+            wait = partial(_hold, self.server_of_model, self, request)
+            identity = f"{len(self.server_of_model.requests)}_{id(request):x}"
+            reply = MessagesReply(
+                identity, request.body.get("model"), self.write_chunk, wait, request.sent.append
+            )
+            ending = reply.play(parts)
+        else:
+            ending = _Reply(self.server_of_model, self, request).play(parts)
         if ending != "dropped":
             self.wfile.write(b"0\r\n\r\n")
         return ending

@@ -91,5 +91,6 @@ def _interrupted(
 def _say(turn: OpenTurn, given: Guide, out: OutputBatch) -> None:
     if given.interrupted and given.broken_off and not given.sent:
         given.sent = True
+        turn.current = given.stamp
         turn.stamps.add(given.stamp)
         out.add(Write(user_message(given.stamp, given.command.content)))

@@ -23,7 +23,6 @@ def claude_target(command: list[str], home: Path, model: ModelServer | None, **c
     home.mkdir(parents=True, exist_ok=True)
     url = model.url.removesuffix("/v1") if model is not None else _CLOSED_PORT
     environment = {
-        "HOME": str(home),
         "CLAUDE_CONFIG_DIR": str(home / "configuration"),
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": "dummy",
