@@ -21,7 +21,7 @@ def sequences(client: Client, subscription: int | None = None) -> list[int]:
 # --- what one turn looks like ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.rule("AP-012", "AP-014", "ST-004")
+@pytest.mark.rule("AP-012", "AP-014")
 async def test_rows_precede_their_deltas_and_ends_precede_the_settled_turn(
     client: Client, workspace: str
 ) -> None:

@@ -32,6 +32,20 @@ async def test_it_covers_all_sessions_of_the_workspace_and_no_other(client: Clie
     assert len(await of(client, workspace)) == 3
 
 
+@pytest.mark.rule("RT-012", "RT-013")
+async def test_a_call_that_waits_without_an_interaction_asks_nobody(client: Client, workspace: str) -> None:
+    talk = await start(client, workspace, "[[tool build status=pending]] [[hang]]")
+    await client.row("message", agentSessionId=talk.session_id, kind="tool_call")
+    assert await of(client, workspace, status="pending") == []
+    [session] = (await client.request("session/list", workspaceId=workspace))["items"]
+    assert (session["activity"]["phase"], session["activity"]["pendingInteractions"]) == ("running", 0)
+    all_workspaces = (await client.request("workspace/list"))["items"]
+    [own] = [row for row in all_workspaces if row["workspaceId"] == workspace]
+    assert (own["activeTurns"], own["pendingInteractions"]) == (1, 0)
+    await client.request("turn/cancel", **talk.key, turnId=talk.turn["turnId"])
+    await client.settled(talk.turn)
+
+
 async def of(client: Client, workspace: str, **params: str) -> list[Json]:
     items: list[Json] = (await client.request("interaction/list", workspaceId=workspace, **params))["items"]
     return items

@@ -57,7 +57,7 @@ async def test_an_answer_reaches_the_agent_and_the_turn_goes_on(client: Client, 
     assert places[2] < said, "an answered Interaction precedes what its answer caused"
 
 
-@pytest.mark.rule("RT-013")
+@pytest.mark.rule("RT-002")
 async def test_the_turn_waits_while_it_is_pending_and_runs_on_with_the_answer(
     client: Client, workspace: str
 ) -> None:

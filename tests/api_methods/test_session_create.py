@@ -1,5 +1,7 @@
 """`session/create`: what a new session is, what makes it fail, and that one submit id makes one session."""
 
+import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,30 @@ async def test_without_content_it_has_a_directory_and_neither_turn_nor_process(
     assert Path(session["cwd"]).is_dir()
     assert Path(session["cwd"]).is_relative_to(daemon.home / "greenroom")
     assert daemon.providers() == processes
+
+
+@pytest.mark.rule("RT-057")
+async def test_its_agent_works_where_its_row_says_and_never_where_the_daemon_does(
+    client: Client, workspace: str, daemon: Daemon
+) -> None:
+    before = set(daemon.providers())
+    talk = await start(client, workspace, "[[say hello]]", target="logged")
+    await client.settled(talk.turn)
+    own = talk.created["session"]["cwd"]
+    assert own != os.readlink(f"/proc/{daemon.pid}/cwd")
+    [process] = set(daemon.providers()) - before
+    assert os.readlink(f"/proc/{process}/cwd") == own
+    await client.request("session/close", **talk.key)
+    await talk.say("[[say resumed]]")
+    assert [cwd for method, cwd in places_told(daemon) if cwd == own] == [own, own]
+    assert {row["cwd"] for row in client.rows("session", agentSessionId=talk.session_id)} == {own}
+
+
+def places_told(daemon: Daemon) -> list[tuple[str, str]]:
+    """Where conversations were to be begun or resumed, as the agents of `logged` were told."""
+    frames = [json.loads(line) for line in (daemon.folder / "logged.jsonl").read_text().splitlines()]
+    opening = ("session/new", "session/load", "session/resume")
+    return [(frame["method"], frame["params"]["cwd"]) for frame in frames if frame.get("method") in opening]
 
 
 @pytest.mark.rule("RT-029", "RT-028")
@@ -200,6 +226,7 @@ async def test_the_known_submit_id_is_looked_at_before_the_session_id(client: Cl
     assert (refused["code"], refused["delivery"]) == ("session.exists", "not_dispatched")
 
 
+@pytest.mark.rule("RT-059")
 async def test_a_refused_create_leaves_nothing_and_frees_its_id(
     client: Client, workspace: str, daemon: Daemon
 ) -> None:

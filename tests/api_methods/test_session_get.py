@@ -1,6 +1,7 @@
 """`session/get`: one read that holds all a client needs to show a session, and starts nothing."""
 
 import pytest
+import trio
 
 from tests.end_to_end.client import Client, connected
 from tests.end_to_end.daemon import Daemon
@@ -25,7 +26,7 @@ async def test_a_settled_session_shows_its_turns_newest_first(client: Client, wo
     assert session["providerSessionId"]
 
 
-@pytest.mark.rule("RT-001", "RT-012", "RT-013")
+@pytest.mark.rule("RT-001", "RT-012")
 async def test_a_waiting_turn_shows_with_its_pending_interaction(client: Client, workspace: str) -> None:
     talk = await start(client, workspace, "[[ask]]")
     asked = await talk.pending()
@@ -39,6 +40,31 @@ async def test_a_waiting_turn_shows_with_its_pending_interaction(client: Client,
     await client.settled(talk.turn)
     later = await client.request("session/get", **talk.key)
     assert later["interactions"] == [answered], "those of the turns returned are there, whatever their status"
+
+
+@pytest.mark.rule("ST-020")
+async def test_what_an_agent_can_do_is_told_whole_once_and_stays_known(
+    make_daemon: MakeDaemon,
+) -> None:
+    daemon = make_daemon()
+    async with connected(daemon) as client:
+        await client.subscribe("w")
+        talk = await start(client, "w", "[[say hello]]")
+        await client.settled(talk.turn)
+        told = client.rows("session")[-1]["capabilities"]
+        assert told["load"] is True
+        assert set(told.values()) <= {True, False}
+        await client.request("session/rename", **talk.key, title="Another")
+        await talk.say("[[title Mine]] [[usage used=1 size=2]] [[mode auto]]")
+        await client.request("session/close", **talk.key)
+        assert (await client.request("session/get", **talk.key))["session"]["capabilities"] == told
+        first = next(place for place, row in enumerate(client.rows("session")) if row["capabilities"])
+        assert all(row["capabilities"] == told for row in client.rows("session")[first:])
+    await trio.to_thread.run_sync(daemon.restart)
+    async with connected(daemon) as client:
+        detail = await client.request("session/get", **talk.key)
+        assert detail["session"]["capabilities"] == told
+        assert detail["session"]["runtime"]["state"] == "absent"
 
 
 async def test_the_reply_holds_every_commit_up_to_its_number(client: Client, workspace: str) -> None:

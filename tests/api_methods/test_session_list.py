@@ -2,8 +2,10 @@
 
 import pytest
 
-from tests.end_to_end.client import Client, Json
+from tests.end_to_end.client import Client, Json, connected
+from tests.end_to_end.fixtures import MakeDaemon
 from tests.end_to_end.talk import Talk, start
+from tests.end_to_end.trees import seed_tree
 
 
 async def listed(client: Client, workspace: str, **params: object) -> list[str]:
@@ -80,6 +82,23 @@ async def test_an_item_is_its_row_with_its_activity(client: Client, workspace: s
 async def only_item(client: Client, workspace: str) -> Json:
     [item] = (await client.request("session/list", workspaceId=workspace))["items"]
     return dict(item)
+
+
+@pytest.mark.rule("AP-023")
+async def test_only_roots_are_listed_and_a_root_names_all_below_it(make_daemon: MakeDaemon) -> None:
+    daemon = make_daemon(start=False)
+    seed_tree(daemon.data_dir, "w", "root", "child", "grandchild")
+    daemon.start()
+    async with connected(daemon) as client:
+        assert await listed(client, "w") == ["root"]
+        assert await listed(client, "w", order="created", active=False) == ["root"]
+        detail = await client.request("session/get", workspaceId="w", agentSessionId="root")
+        below = {row["agentSessionId"]: row["parent"] for row in detail["children"]}
+        assert sorted(below) == ["child", "grandchild"]
+        assert below["grandchild"]["rootAgentSessionId"] == "root"
+        assert below["grandchild"]["parentAgentSessionId"] == "child"
+        [workspace] = (await client.request("workspace/list"))["items"]
+        assert workspace["workspaceId"] == "w"
 
 
 async def test_filters_narrow_it(client: Client, workspace: str) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.end_to_end.client import Client, Json
-from tests.end_to_end.fixtures import Connect
+from tests.end_to_end.client import Client, Json, connected
+from tests.end_to_end.fixtures import Connect, MakeDaemon
 from tests.end_to_end.talk import Talk, start, streamed, text_of
 
 ALL_KINDS = (
@@ -144,8 +144,8 @@ async def test_a_read_of_a_streaming_message_holds_every_delta_sent_before_the_r
     assert len(text_of(ended)) == 60 * 200
 
 
-@pytest.mark.rule("ST-016", "ST-017", "ST-014")
-async def test_text_and_output_are_cut_once_at_a_whole_character(client: Client, workspace: str) -> None:
+@pytest.mark.rule("ST-014", "ST-017")
+async def test_a_text_is_cut_once_and_what_comes_after_it_is_whole(client: Client, workspace: str) -> None:
     talk = await start(
         client, workspace, "[[bigline 5000000]] [[say lost]] [[tool big output=ok]] [[say end]]"
     )
@@ -156,6 +156,27 @@ async def test_text_and_output_are_cut_once_at_a_whole_character(client: Client,
     assert (set(kept), len(kept), bool(marker), rest) == ({"b"}, 4 * 1024 * 1024, True, "")
     assert streamed(client, cut["messageId"]) == text_of(cut)
     assert (text_of(end), end["truncated"]) == ("end", False)
+
+
+@pytest.mark.rule("ST-014", "ST-015", "ST-016", "ST-017")
+@pytest.mark.parametrize("offset", range(4))
+async def test_text_and_output_are_cut_at_a_whole_character(make_daemon: MakeDaemon, offset: int) -> None:
+    text_bytes, output_bytes = 4096, 1000
+    limits = {"maxMessageBytes": text_bytes, "maxToolOutputBytes": output_bytes}
+    smiles = "x" * offset + "🙂" * 900
+    async with connected(make_daemon({"limits": limits})) as client:
+        await client.subscribe("w")
+        talk = await start(client, "w", f"[[say hello]]{smiles}")
+        await client.settled(talk.turn)
+        await talk.say(f"[[say hello]]{smiles}")
+        await talk.say(f'[[recall]] [[tool big output="{smiles[:300]}"]]')
+        said, call = (await talk.messages())[-2:]
+        for row, limit in ((said, text_bytes), (call, output_bytes)):
+            kept, marker, rest = text_of(row).partition("\n[truncated]")
+            assert (row["truncated"], bool(marker), rest) == (True, True, "")
+            assert limit - 4 < len(kept.encode()) <= limit, "no more than the limit, and no character less"
+            assert kept.endswith("🙂")
+            assert streamed(client, row["messageId"]) == text_of(row)
 
 
 @pytest.mark.parametrize(

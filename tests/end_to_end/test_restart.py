@@ -1,6 +1,7 @@
 """What a client may rely on when the daemon dies or is stopped: nothing acknowledged is lost, nothing is sent twice."""
 
 import signal
+from typing import Any
 
 import pytest
 import trio
@@ -95,6 +96,66 @@ async def test_a_killed_daemon_settles_everything_before_it_serves_again(make_da
             assert (await there.say("[[recall]]"))["outcome"] == "completed"
             remembered = int("turn" in talk.created)
             assert (await there.texts())[-1].startswith(f"I remember {remembered}:")
+
+
+@pytest.mark.rule("ST-004")
+async def test_what_commits_tell_is_all_that_reads_show_also_after_a_recovery(
+    make_daemon: MakeDaemon,
+) -> None:
+    daemon = make_daemon()
+    async with connected(daemon) as client:
+        await client.subscribe("w")
+        told = await start(
+            client, "w", "[[think 2]] [[plan a;b]] [[edit a.py]] [[say x]]", clientSubmitId="a"
+        )
+        await client.settled(told.turn)
+        stopped = await start(client, "w", "[[ask]]", clientSubmitId="b")
+        await stopped.pending()
+        await client.request("turn/cancel", **stopped.key, turnId=stopped.turn["turnId"])
+        await client.settled(stopped.turn)
+        await client.request("session/rename", **stopped.key, title="Renamed")
+        lost = await start(client, "w", "[[say some]] [[ask]]", clientSubmitId="c")
+        await lost.pending()
+    await trio.to_thread.run_sync(daemon.kill)
+    await trio.to_thread.run_sync(daemon.start)
+    async with connected(daemon) as client:
+        await client.subscribe("w", afterCommitSeq=0)
+        await client.row("turn", turnId=lost.turn["turnId"], outcome="interrupted")
+        await client.row("interaction", agentSessionId=lost.session_id, status="superseded")
+        for talk in (told, stopped, lost):
+            assert newest_rows(client, talk) == await read_rows(client, talk)
+
+
+KEY_OF = {"session": "agentSessionId", "turn": "turnId", "message": "messageId", "interaction": "requestId"}
+OBSERVED = {"runtime", "messageVersion", "updatedAt"}
+"""Members of a session that alone never make a commit."""
+
+
+def newest_rows(client: Client, talk: Talk) -> dict[tuple[str, str], Any]:
+    """The rows of a session as commits told them last."""
+    return {
+        (kind, row[name]): without(row, OBSERVED)
+        for kind, name in KEY_OF.items()
+        for row in client.rows(kind, agentSessionId=talk.session_id)
+    }
+
+
+async def read_rows(client: Client, talk: Talk) -> dict[tuple[str, str], Any]:
+    """The same as reads show them."""
+    detail = await client.request("session/get", **talk.key)
+    rows = {
+        "session": [detail["session"]],
+        "turn": detail["turns"],
+        "message": await talk.through(client).messages(),
+        "interaction": detail["interactions"],
+    }
+    return {
+        (kind, row[KEY_OF[kind]]): without(row, OBSERVED) for kind, listed in rows.items() for row in listed
+    }
+
+
+def without(row: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names}
 
 
 async def settled_writes(client: Client, talks: list[Talk]) -> None:

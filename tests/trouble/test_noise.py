@@ -109,6 +109,7 @@ async def test_words_of_an_ended_turn_do_not_get_into_the_next_one(client: Clien
 
 
 @pytest.mark.case("FC-13", "FC-41")
+@pytest.mark.rule("RT-003", "RT-045")
 async def test_words_after_the_end_do_not_open_a_turn_again(client: Client, workspace: str) -> None:
     talk = await start(client, workspace, "[[say first]][[late 100]][[late 150]]")
     settled = await client.settled(talk.turn)

@@ -90,6 +90,7 @@ async def test_prompt_over_the_limit_is_refused_before_anything_is_kept(
 
 
 @pytest.mark.case("FC-21", "FC-09")
+@pytest.mark.rule("RT-146")
 async def test_only_what_is_idle_is_released_and_it_resumes_by_itself(
     other_daemon: Daemon, client: Client, workspace: str
 ) -> None:

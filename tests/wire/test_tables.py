@@ -76,6 +76,7 @@ FAULTS = {"fault/inject", "fault/list", "fault/clear"}
 ADMIN = {"session/purge", "metrics/read", "debug/session", *FAULTS}
 
 
+@pytest.mark.rule("AP-036")
 def test_the_error_table_is_exactly_the_contracts():
     assert list(ERRORS) == CODES.replace(",", " ").split()
 

@@ -158,7 +158,7 @@ async def test_a_request_nobody_waits_for_any_more_gets_its_reply(stage: Stage, 
 
 
 @pytest.mark.case("FC-04")
-@pytest.mark.rule("RT-009", "RT-013", "PR-014")
+@pytest.mark.rule("RT-009", "PR-014")
 async def test_a_turn_that_ends_over_its_own_question_supersedes_it(stage: Stage) -> None:
     talk = await stage.talk("[[left-asked 50]]")
     asked = await talk.pending()
