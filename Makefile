@@ -49,7 +49,7 @@ test: $(DEVELOPMENT_STAMP) ## run the tests that need nothing outside this folde
 	@$(BIN)/python -m pytest -q -m "not real_agent and not thorough" -n auto --dist loadfile $(ARGUMENTS)
 
 test-thorough: $(DEVELOPMENT_STAMP) ## run the tests that take minutes: every flipped bit, 50,000 cuts of power
-	@$(BIN)/python -m pytest -q -m thorough $(ARGUMENTS)
+	@$(BIN)/python -m pytest -q -m thorough -n auto $(ARGUMENTS)
 
 test-providers: test-console test-agents ## run the tests that need programs of others: a browser, real agents
 

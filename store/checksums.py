@@ -5,6 +5,7 @@ instead of wrong data (SQLite's own integrity check notices one in nine). The ex
 system layer is SQLite's default at the moment it is loaded; a simulator uses that to put a faulty disk underneath.
 """
 
+from functools import cache
 from typing import Final
 
 import apsw
@@ -20,6 +21,7 @@ SYSTEM_LAYER: Final = "unix"
 _base_layer: str | None = None
 
 
+@cache
 def checksums_shipped() -> bool:
     """Whether this platform's wheel of apsw has the extension."""
     return apsw.sqlite_extra.has(_EXTENSION) is not None

@@ -112,21 +112,27 @@ class LogWalk:
         if doubtful >= self._frames:
             return None  # nothing can follow it
         frame = self._frame(doubtful)
-        mended = self._one_bit_off(frame, before)
-        # Without its bit the frame's own sums are the ones it should have had, whichever of the two was hit.
+        # If its sums were hit, the ones it should have had are those of its content.
         starts = {frame.sums, self._summed(frame.content, before)}
-        certain = mended is not None or frame.header_in_one_sector
-        frame = frame if mended is None else mended
         for number in range(doubtful, self._frames):
             follower = self._frame(number + 1)
-            if frame.commits and follower.salts == self._salts:
+            is_candidate = number == doubtful or frame.commits
+            if is_candidate and follower.salts == self._salts:
                 continues = any(self._summed(follower.content, start) == follower.sums for start in starts)
-                # A torn write may leave an old mark beside new sums, if a sector ends between the two.
-                if continues and (certain or self._summed(frame.content, before) == frame.sums):
+                if continues and self._ended_a_transaction(frame, before, may_be_hit=number == doubtful):
                     return LogDamage(doubtful, self._frames_of_this_log(doubtful + 1))
-            before, frame = frame.sums, follower
-            starts, certain = {frame.sums}, frame.header_in_one_sector
+            before, frame, starts = frame.sums, follower, {follower.sums}
         return None
+
+    def _ended_a_transaction(self, frame: _Frame, before: Sums, *, may_be_hit: bool) -> bool:
+        """Whether a frame was a commit. A torn write may leave an old mark beside new sums, if a sector ends between
+        the two; one changed bit may be the mark itself."""
+        mended = self._one_bit_off(frame, before) if may_be_hit else None
+        if mended is not None:
+            return mended.commits
+        if not frame.commits:
+            return False
+        return frame.header_in_one_sector or self._summed(frame.content, before) == frame.sums
 
     def _first_unfit(self, frames_read: int, header_sums: Sums) -> tuple[int, Sums]:
         """The first frame that does not fit its predecessor, and that one's sums: SQLite takes whole transactions."""

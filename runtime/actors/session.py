@@ -89,6 +89,13 @@ class Glimpse:
     state: SessionState | None = None
 
 
+@attrs.define(eq=False)
+class LastCrash:
+    """Why the last life ended, for the turn it leaves behind."""
+
+    cause: i.ReloadCause = "internal"
+
+
 @attrs.frozen
 class SessionResources:
     """What a session's cell keeps from life to life, besides its live tail."""
@@ -97,6 +104,7 @@ class SessionResources:
     link: SessionLink
     timers: SessionTimers
     glimpse: Glimpse = attrs.field(factory=Glimpse)
+    last_crash: LastCrash = attrs.field(factory=LastCrash)
     waiting: list[ReplySink] = attrs.field(factory=list)
     """Callers whose commands were decided and have no answer yet: told of a crash, which forgets their commands."""
 
@@ -158,7 +166,7 @@ class SessionActor:
         if self._quarantined:
             self.receive(i.Quarantine())
         elif loaded.active_turn is not None:
-            self.receive(i.Reloaded())
+            self.receive(i.Reloaded(self._cell.extra.last_crash.cause))
         await self.flush()
 
     def receive(self, message: i.SessionInput) -> None:

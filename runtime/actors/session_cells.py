@@ -17,7 +17,7 @@ from runtime.actors.session import (
     UnitNotCommitted,
 )
 from runtime.actors.timers import SessionTimers
-from runtime.lifecycle.inputs import FromProvider, SessionInput, merge_inputs
+from runtime.lifecycle.inputs import FromProvider, ReloadCause, SessionInput, merge_inputs
 from runtime.providers.normalized import (
     KeptItem,
     TextChunk,
@@ -133,12 +133,24 @@ def _is_fault(error: Exception) -> bool:
     return not isinstance(error, StoreUnavailable)
 
 
+def _cause(error: Exception) -> ReloadCause:
+    """What the turn that was cut off is told: a disk that takes nothing now is no fault of ours (`contract §7`)."""
+    match error:
+        case StoreUnavailable() | UnitNotCommitted(code="store.unavailable"):
+            return "store.unavailable"
+        case UnitNotCommitted(code="store.full"):
+            return "store.full"
+        case _:
+            return "internal"
+
+
 def _crashed(resources: SessionResources, error: Exception) -> None:
     key = resources.key
     for reply in resources.waiting:
         # Its command was decided, and may have reached the provider: what came of it is told by a read.
         reply.refuse(attrs.evolve(_refusal(error), delivery="unknown"))
     resources.waiting.clear()
+    resources.last_crash.cause = _cause(error)
     if not _is_fault(error):
         log.warning("a session starts again from what is stored", session=str(key), reason=str(error))
         return

@@ -4,7 +4,7 @@ Nothing here is ever refused: a fact that does not fit is counted and changes no
 that decides what follows from the state as it then stands.
 """
 
-from typing import assert_never
+from typing import Final, assert_never
 
 from runtime.lifecycle import (
     commands,
@@ -116,11 +116,18 @@ def timer_fired(step: Step, timer: i.Timer) -> None:
             assert_never(timer.kind)
 
 
-def reloaded(step: Step) -> None:
-    """The actor's code crashed in a turn: end it as what is known. What the provider keeps of it is read when its
+_RELOADED: Final = {
+    "internal": "the session's controller restarted during the turn",
+    "store.full": "the disk had no room for what the turn did",
+    "store.unavailable": "the disk did not take what the turn did",
+}
+
+
+def reloaded(step: Step, given: i.Reloaded) -> None:
+    """The actor could not go on in a turn: end it as what is known. What the provider keeps of it is read when its
     conversation is opened again."""
     if step.state.turn is not None:
-        error = TurnError("internal", "the session's controller restarted during the turn", "runtime")
+        error = TurnError(given.cause, _RELOADED[given.cause], "runtime")
         settlement.settle(step, Settlement("failed", error=error))
 
 

@@ -222,9 +222,15 @@ class ConnectionReleased:
     generation: int
 
 
+ReloadCause: TypeAlias = Literal["internal", "store.full", "store.unavailable"]
+
+
 @attrs.frozen
 class Reloaded:
-    """The actor starts with what the store holds; an unsettled turn here means that its code crashed."""
+    """The actor starts with what the store holds; an unsettled turn here means that it could not go on: its code
+    crashed, or the store did not take what happened (`cause`)."""
+
+    cause: ReloadCause = "internal"
 
 
 @attrs.frozen

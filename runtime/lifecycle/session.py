@@ -74,7 +74,7 @@ def decide(
         case i.TimerFired():
             facts.timer_fired(step, given.timer)
         case i.Reloaded():
-            facts.reloaded(step)
+            facts.reloaded(step, given)
         case i.Shutdown():
             facts.shutdown(step)
         case i.Quarantine():

@@ -53,6 +53,32 @@ async def test_without_a_writable_disk_nothing_is_acknowledged_and_reads_go_on(
         assert (await talk.texts()) == ["x", "y"]
 
 
+@pytest.mark.case("FC-34", "FC-49")
+async def test_a_disk_error_in_a_turn_ends_it_as_what_it_is_with_nothing_shown_that_is_not_stored(
+    make_daemon: MakeDaemon,
+) -> None:
+    daemon = make_daemon({"limits": {"storeReserveBytes": 0}})
+    async with connected(daemon) as client:
+        await client.subscribe("w")
+        talk = await start(
+            client, "w", "[[say x]] [[sleep 700]] [[tool late]] [[hang]]", clientSubmitId="one"
+        )
+        await client.row("message", kind="text", role="assistant")
+        files_may_grow(daemon, allowed=False)
+        with trio.fail_after(20):
+            while (await client.request("health/read"))["live"]["connections"]:  # the tool call was not taken
+                await client.request("session/list", workspaceId="w")
+        files_may_grow(daemon, allowed=True)
+        turn = await client.settled(talk.turn)
+        assert (turn["outcome"], turn["delivery"]) == ("failed", "accepted")
+        assert (turn["error"]["code"], turn["error"]["origin"]) == ("store.unavailable", "runtime")
+        stored = (await client.request("session/messages", **talk.key, afterVersion=0, limit=200))["messages"]
+        shown = {row["messageId"]: row for row in client.rows("message")}
+        assert shown == {row["messageId"]: row for row in stored}
+        assert (await talk.say("[[say y]]"))["outcome"] == "completed"
+        assert (await client.request("health/read"))["status"] == "ok"
+
+
 def damage(daemon: Daemon, talk: Talk) -> None:
     """Give a turn of this session a phase that no vocabulary knows."""
     connection = open_for_writing(Path(daemon.data_dir / DATABASE_FILE_NAME))

@@ -6,6 +6,7 @@ is one run and a recovery for each image. A *mark* in the recording says what ha
 
 import random
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import attrs
@@ -16,6 +17,7 @@ from store.canonical.change import Committed, Unit
 from store.canonical.session import SessionCounters
 from store.files import LocalFiles
 from store.group import PiecesJob, UnitJob
+from store.migrations import shipped_migrations
 from store.open import DATABASE_FILE_NAME, Store, StoreOptions, open_store
 from store.port import MessageQuery
 from tests.store.builders import (
@@ -41,9 +43,15 @@ class Progress:
     told: dict[str, int] = attrs.field(factory=dict)
     begun: dict[str, int] = attrs.field(factory=dict)
     commit_seq: int = 0
+    refused: set[tuple[str, int]] = attrs.field(factory=set)
+    """Rounds that were answered as certainly not stored."""
+    unknown: set[tuple[str, int]] = attrs.field(factory=set)
+    """Rounds whose outcome was answered as unknown."""
 
     def copy(self) -> "Progress":
-        return Progress(dict(self.told), dict(self.begun), self.commit_seq)
+        return Progress(
+            dict(self.told), dict(self.begun), self.commit_seq, set(self.refused), set(self.unknown)
+        )
 
 
 @attrs.frozen
@@ -64,6 +72,7 @@ def open_on(disk: SimulatedDisk, reserve_bytes: int = 0, **changes: object) -> S
     return open_store(files, simulated_options(**changes))
 
 
+@cache
 def round_of(session: str, number: int) -> Unit:
     """What a session writes in one go: a prompt with its claim, an answer, an interaction; each round complete."""
     turn = f"t{number}"
@@ -109,8 +118,8 @@ def run_rounds(
             store.committer.rest()
 
 
-def record_rounds(groups: int, seed: int) -> list[Moment]:
-    """One run on a sound disk, from the empty folder on."""
+def record_rounds(groups: int, seed: int, *, from_version: int = 0) -> list[Moment]:
+    """One run on a sound disk, from the empty folder on; or from a store of an older schema that has some rounds."""
     disk = SimulatedDisk()
     recording: list[DiskOperation] = []
     disk.state.recording = recording
@@ -121,9 +130,15 @@ def record_rounds(groups: int, seed: int) -> list[Moment]:
         before = progress.copy()
         moments.extend(Moment(operation, before) for operation in recording[len(moments) :])
 
+    chance = random.Random(seed)
+    if from_version:
+        older = open_on(disk, migrations=shipped_migrations()[:from_version])
+        run_rounds(older, progress, chance, 4, note)
+        older.close()
+        note()
     store = open_on(disk)
     note()
-    run_rounds(store, progress, random.Random(seed), groups, note)
+    run_rounds(store, progress, chance, groups, note)
     store.close()
     note()
     disk.remove()

@@ -1,6 +1,7 @@
 """Whatever moment the power fails at: what was told is there, nothing is there in part (promise 1)."""
 
 import random
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 from runtime.simulation.disk import DiskFault, SimulatedDisk
 from runtime.simulation.disk_model import DiskModel, Synced
 from store.canonical.change import OutcomeUnknown
+from store.errors import StoreError
 from store.group import UnitJob
+from store.migrations import shipped_migrations
 from tests.store.builders import ignore
 from tests.store.crash_images import (
     Moment,
@@ -27,6 +30,10 @@ from tests.store.crash_images import (
 IMAGES = 300
 
 
+SHARES = 20
+IMAGES_A_SHARE = 2_500
+
+
 @pytest.fixture(scope="module")
 def moments() -> list[Moment]:
     return record_rounds(groups=30, seed=1)
@@ -34,16 +41,45 @@ def moments() -> list[Moment]:
 
 @pytest.mark.rule("ST-002", "ST-005")
 def test_no_cut_loses_what_was_told_or_keeps_a_part(moments: list[Moment], tmp_path: Path):
+    assert check_images(moments, tmp_path, seed=5, wanted=IMAGES) >= IMAGES
+
+
+def check_images(moments: list[Moment], folder: Path, *, seed: int, wanted: int) -> int:
     checked = 0
-    for image, progress, number in cut_images(moments, seed=5, wanted=IMAGES):
+    for image, progress, number in cut_images(moments, seed, wanted):
         try:
-            check_image(tmp_path, image, progress)
-        except AssertionError as error:
-            raise AssertionError(
-                f"cut after operation {number}: {moments[number].operation!r:.200}"
-            ) from error
+            check_image(folder, image, progress)
+        except (AssertionError, StoreError) as error:
+            place = f"cut {seed} after operation {number}: {moments[number].operation!r:.200}"
+            raise AssertionError(place) from error
         checked += 1
-    assert checked >= IMAGES
+    return checked
+
+
+@pytest.mark.parametrize("version", range(1, len(shipped_migrations())))
+def test_no_cut_of_a_migration_loses_what_the_older_program_was_told(version: int, tmp_path: Path):
+    """From each older schema: the copy before, every step, and the first rounds after."""
+    moments = record_rounds(groups=3, seed=version, from_version=version)
+    assert check_images(moments, tmp_path, seed=7, wanted=60) >= 60
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("share", range(SHARES))
+def test_fifty_thousand_cuts_lose_nothing(share: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """R1 in shares: several images of each moment, from the empty folder and from each older schema in turn."""
+    moments = record_rounds(groups=20, seed=share, from_version=share % len(shipped_migrations()))
+    started = time.monotonic()
+    checked, seed = 0, 0
+    while checked < IMAGES_A_SHARE:
+        seed += 1
+        wanted = min(len(moments), IMAGES_A_SHARE - checked)
+        checked += check_images(moments, tmp_path, seed=1_000 * share + seed, wanted=wanted)
+    with capsys.disabled():
+        rate = checked / (time.monotonic() - started)
+        print(
+            f"\nshare {share}: {checked} images of {len(moments)} moments, {rate:.0f} a second, nothing lost"
+        )
 
 
 def test_a_disk_that_lies_about_synchronisation_is_caught(moments: list[Moment], tmp_path: Path):
