@@ -40,6 +40,7 @@ run: $(RUNTIME_STAMP) ## serve on the embedded defaults: SQLite and the built-in
 	  'Greenroom prints one JSON line when it is ready; "url" says where to connect (default ws://127.0.0.1:4517/v1/ws).' \
 	  'Stop it with Ctrl-C. From a second shell in this folder, try:' \
 	  '  $(BIN)/greenroom run "hello"' \
+	  '  $(BIN)/greenroom run -i' \
 	  '  $(BIN)/greenroom sessions' \
 	  '  $(BIN)/greenroom show SESSION' \
 	  'On a terminal it prints a link to the web console as well: open it in a browser.' >&2

@@ -24,6 +24,9 @@ def run(
     ] = None,
     /,
     *,
+    interactive: Annotated[
+        bool, Parameter(name=["--interactive", "-i"], negative="", help="A conversation at the terminal.")
+    ] = False,
     target: Annotated[str | None, Parameter(help="Which agent; the first enabled one by default.")] = None,
     cwd: Annotated[str | None, Parameter(help="Where it works; a directory of its own by default.")] = None,
     session: Annotated[str | None, Parameter(help="Go on with this session.")] = None,
@@ -31,10 +34,14 @@ def run(
     place: Place = HERE,
     json: JsonLines = False,
 ) -> int:
-    """Give an agent one prompt and follow it to its end. Exit code 1 when the turn did not complete."""
+    """Give an agent one prompt and follow it to its end, or hold a conversation. Exit code 1 when the turn did not complete."""
     from runtime.cli.run_command import RunRequest, run_command
 
     request = RunRequest(prompt, target_id=target, cwd=cwd, session_id=session, workspace_id=workspace)
+    if interactive:
+        from runtime.cli.chat.command import chat_command
+
+        return chat_command(request, place.flags(), as_json=json)
     return run_command(request, place.flags(), as_json=json)
 
 
@@ -235,7 +242,7 @@ def add_session_commands(application: App) -> None:
     add(
         run,
         group=TALKING,
-        help_epilogue=example('run "tidy up the tests"', "run --session 01a22df4 < prompt.txt"),
+        help_epilogue=example('run "tidy up the tests"', "run -i --target codex --cwd ."),
     )
     add(send, group=TALKING, help_epilogue=example('send 01a22df4 "and now the docs"'))
     add(tail, group=TALKING, help_epilogue=example("tail 01a22df4", "tail --json"))

@@ -4,7 +4,6 @@ Owns which turn is followed next. A session's turns are streamed by the client l
 across restarts of the daemon; of a workspace whole rows are told, each once it says something final.
 """
 
-from collections import deque
 from functools import partial
 from typing import Any, Final
 
@@ -15,24 +14,23 @@ from greenroom_client import (
     Asked,
     Client,
     ConnectionState,
-    Subscription,
     facts_are_missing,
     stream_turn,
 )
-from greenroom_client.contract.models import Change, Session, Turn
+from greenroom_client.contract.models import Change, Session
 from runtime.cli import questions
 from runtime.cli.commands import about, load, perform_async
 from runtime.cli.daemon_access import Access, open_daemon
 from runtime.cli.failures import Subject
 from runtime.cli.lookup import find_session
 from runtime.cli.output import Output
+from runtime.cli.session_turns import SessionTurns, session_turns
 from runtime.cli.transcript import Line, message_lines, turn_line
 from runtime.cli.turn_printer import TurnPrinter
 from runtime.config import Flags
 
 SHORT_ID_CHARACTERS: Final = 13
 """Enough of an id to name its session elsewhere."""
-TURNS_REMEMBERED: Final = 1000
 
 
 @attrs.frozen
@@ -74,41 +72,26 @@ class _Tail:
     client: Client
     request: TailRequest
     output: Output
-    _next: deque[str] = attrs.field(factory=deque, init=False)
-    _seen: deque[str] = attrs.field(factory=lambda: deque(maxlen=TURNS_REMEMBERED), init=False)
 
     # --- a session ------------------------------------------------------------------------------------------------
 
     async def session(self, session: Session) -> None:
         """One session, each turn from its beginning."""
         session_id, workspace_id = session["agentSessionId"], self.request.workspace_id
-        subject = Subject(session_id=session_id, workspace_id=workspace_id)
-        deltas = "all" if self.output.as_json else "none"
-        with about(subject):
-            async with self.client.subscribe(
-                workspace_id, agent_session_ids=[session_id], deltas=deltas
-            ) as events:
-                await self._look(session_id)
-                if self.output.as_json:
-                    await self._write_down(events, session_id)
-                elif self.request.once and not self._next:
+        with about(Subject(session_id=session_id, workspace_id=workspace_id)):
+            async with session_turns(self.client, workspace_id, session_id) as turns:
+                if self.request.once and turns.running is None:
                     self.output.hint(f"session {session_id}: no turn runs")
+                elif self.output.as_json:
+                    await self._write_down(session_id, turns.running)
                 else:
-                    await self._turns(events, session_id)
+                    await self._turns(turns, session_id)
 
-    async def _turns(self, events: Subscription, session_id: str) -> None:
-        while True:
-            while self._next:
-                await self._turn(session_id, self._next.popleft())
-                if self.request.once:
-                    return
-            event = await anext(events)
-            if facts_are_missing(event):
-                await self._look(session_id)
-            elif event["type"] == "commit":
-                for change in event["changes"]:
-                    if change["type"] == "turn" and change["row"]["agentSessionId"] == session_id:
-                        self._turn_is_there(change["row"])
+    async def _turns(self, turns: SessionTurns, session_id: str) -> None:
+        async for turn_id in turns:
+            await self._turn(session_id, turn_id)
+            if self.request.once:
+                return
 
     async def _turn(self, session_id: str, turn_id: str) -> None:
         printer = TurnPrinter(self.output)
@@ -130,30 +113,15 @@ class _Tail:
             printer.end()
             self.output.hint(turn_line(pieces.turn), style="bold")
 
-    async def _look(self, session_id: str) -> None:
-        """The turn that runs now, by reading."""
-        reply = await self.client.session_get(
-            workspace_id=self.request.workspace_id, agent_session_id=session_id, projection="summary"
-        )
-        if reply["activeTurn"] is not None:
-            self._turn_is_there(reply["activeTurn"])
-
-    def _turn_is_there(self, turn: Turn) -> None:
-        if turn["turnId"] not in self._seen:
-            self._seen.append(turn["turnId"])
-            self._next.append(turn["turnId"])
-
-    async def _write_down(self, events: Subscription, session_id: str) -> None:
+    async def _write_down(self, session_id: str, running: str | None) -> None:
         """Every event as it is; with `once` until the turn that runs has settled."""
-        waited_for = self._next[0] if self._next else None
-        if self.request.once and waited_for is None:
-            return
-        async for event in events:
-            self.output.document(event)
-            if self.request.once and event["type"] == "commit":
-                rows: list[Any] = [change["row"] for change in event["changes"] if change["type"] == "turn"]
-                if any(row["turnId"] == waited_for and row["phase"] == "settled" for row in rows):
-                    return
+        async with self.client.subscribe(self.request.workspace_id, agent_session_ids=[session_id]) as events:
+            async for event in events:
+                self.output.document(event)
+                if self.request.once and event["type"] == "commit":
+                    rows: list[Any] = [change["row"] for change in event["changes"]]
+                    if any(row.get("turnId") == running and row.get("phase") == "settled" for row in rows):
+                        return
 
     # --- a workspace ----------------------------------------------------------------------------------------------
 

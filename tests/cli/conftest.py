@@ -7,6 +7,9 @@ import pytest
 
 from runtime.config import Flags
 from tests.cli.streams import Typed
+from tests.end_to_end.fixtures import daemon, make_daemon, workspace
+
+__all__ = ["daemon", "make_daemon", "workspace"]
 
 
 @pytest.fixture(autouse=True)
