@@ -285,6 +285,40 @@ def test_a_conversation_never_shown_to_be_kept_is_begun_anew_with_a_notice() -> 
     ]
 
 
+GONE = TurnError("session.not_resumable", "the agent no longer has this conversation", "provider")
+
+
+@pytest.mark.case("FC-07")
+@pytest.mark.rule("RT-042")
+def test_a_conversation_that_a_program_does_not_find_as_it_starts_is_gone_and_tried_once() -> None:
+    session = a_session(provider_session_id="old", resumability="resumable")
+    book = Playbook(SessionState(session))
+    turn = book.send()
+    generation = book.generation
+    book.give(i.ConnectionUnavailable(generation, GONE))
+    assert book.turns[turn.turn_id].error == GONE
+    assert book.state.session.resumability == "not_resumable"
+    assert (book.state.link.phase, book.generation) == ("absent", generation)
+    assert [m.content[0].code for m in book.messages.values() if m.kind == "notice"] == [
+        "session.not_resumable"
+    ]
+    book.give(i.ResumeSession("fresh", fresh=True))
+    book.connect()
+    assert book.told[-1] == OpenThread(book.state.scope, "/work", {}, None)
+
+
+@pytest.mark.case("FC-58")
+def test_a_program_that_never_kept_the_conversation_is_started_again_for_another() -> None:
+    book = Playbook(SessionState(a_session(provider_session_id="unsaved")))
+    turn = book.send()
+    generation = book.generation
+    book.give(i.ConnectionUnavailable(generation, GONE))
+    assert book.generation == generation + 1, "another start"
+    assert book.state.session.provider_session_id is None
+    book.give(i.ConnectionUnavailable(book.generation, GONE))
+    assert book.turns[turn.turn_id].outcome == "failed", "but not a third"
+
+
 def test_an_agent_that_cannot_load_is_never_hibernated_and_is_gone_with_its_process() -> None:
     book = Playbook()
     turn_id = book.running(FORGETS)
