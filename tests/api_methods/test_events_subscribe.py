@@ -158,6 +158,32 @@ async def test_who_subscribes_in_mid_stream_gets_a_snapshot_and_only_later_delta
         assert late.events("message_snapshot"), "at least the first one came in mid-stream"
 
 
+async def test_all_subscribers_see_the_same_text_under_the_same_numbers(
+    client: Client, connect: Connect, workspace: str
+) -> None:
+    talk = await start(client, workspace, "[[stream 300 size=20 delay=2]] [[think 5]] [[say 🙂]]")
+    await client.event("message_delta")
+    async with connect() as late:
+        await late.subscribe(workspace)
+        for one in (client, late):
+            await one.settled(talk.turn)
+        whole, part = numbered(client), numbered(late)
+    assert part
+    assert part.items() <= whole.items()
+    assert "" not in whole.values()
+    for message_id in {message_id for message_id, _ in whole}:
+        numbers = [number for name, number in whole if name == message_id]
+        assert numbers == list(range(len(numbers))), "from 0, without holes"
+
+
+def numbered(client: Client) -> dict[tuple[str, int], str]:
+    """The text of each delta by its message and number."""
+    deltas = client.events("message_delta")
+    texts = {(delta["messageId"], delta["deltaSeq"]): delta["text"] for delta in deltas}
+    assert len(texts) == len(deltas), "no number twice"
+    return texts
+
+
 async def test_a_snapshot_of_a_running_tool_call_holds_it_whole(
     client: Client, connect: Connect, workspace: str
 ) -> None:

@@ -147,6 +147,22 @@ async def test_the_same_id_for_something_else_is_a_conflict(
     assert len((await client.request("turn/list", **talk.key))["items"]) == 1
 
 
+@pytest.mark.rule("RT-037")
+@pytest.mark.case("FC-23")
+@pytest.mark.parametrize("prompt", [None, "[[say hello]]"])
+async def test_the_id_of_a_create_counts_as_used_in_the_new_session(
+    client: Client, workspace: str, prompt: str | None
+) -> None:
+    talk = await start(client, workspace, prompt, clientSubmitId="made")
+    if prompt is not None:
+        await client.settled(talk.turn)
+    params = {**talk.key, "clientSubmitId": "made", "content": text(prompt or "[[say hello]]")}
+    refused = await client.refused("session/send", **params)
+    assert (refused["code"], refused["delivery"]) == ("submit.conflict", "not_dispatched")
+    other = await start(client, workspace, clientSubmitId="another")
+    assert (await client.settled(await other.send("[[say hello]]", "made")))["outcome"] == "completed"
+
+
 @pytest.mark.case("FC-23")
 async def test_the_same_id_in_another_session_is_another_prompt(client: Client, workspace: str) -> None:
     one = await start(client, workspace, clientSubmitId="a")

@@ -129,7 +129,7 @@ async def test_a_prompt_behind_a_resume_is_taken_while_the_agent_starts(
     assert (await resuming.result())["session"]["agentSessionId"] == talk.session_id
 
 
-async def test_replies_precede_what_they_tell_of_for_every_command(
+async def test_the_reply_to_a_create_precedes_all_that_is_told_of_it(
     client: Client, connect: Connect, workspace: str
 ) -> None:
     async with connect() as watcher:
