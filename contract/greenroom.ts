@@ -532,6 +532,10 @@ export interface Limits {
   readonly respondTimeoutSeconds: number;
   /** How long a live agent may take to change a setting at once, the wait for it to open included. */
   readonly settingsTimeoutSeconds: number;
+  /** Sides that are open or opening. */
+  readonly maxSides: number;
+  /** Turns of one Side, all of which it remembers. */
+  readonly maxSideTurns: number;
   readonly sideOpenTimeoutSeconds: number;
   /** How long a Side outlives the connection of its owner. */
   readonly sideOwnerGraceSeconds: number;
@@ -1266,6 +1270,35 @@ export interface Side {
   readonly openedAt: number;
 }
 
+/** Stop exactly this turn of a Side. A settled one is returned as it is. */
+export interface SideCancelParams {
+  readonly workspaceId: WorkspaceId;
+  readonly sideAgentSessionId: SessionId;
+  readonly turnId: TurnId;
+}
+
+/** Whether a Side of this session can be opened, as far as is known without starting anything. */
+export interface SideCapabilitiesParams {
+  readonly workspaceId: WorkspaceId;
+  readonly agentSessionId: SessionId;
+}
+
+/** Whether `side/open` may be tried. */
+export interface SideCapabilitiesReply {
+  readonly supported: boolean;
+  /** What was attested; the first five decide, each of them. */
+  readonly facts: SideFacts;
+  /** Why not. */
+  readonly reason: "provider" | "program" | "conversation" | "child" | null;
+  readonly commitSeq: number;
+}
+
+/** End a Side; its source goes on. */
+export interface SideCloseParams {
+  readonly workspaceId: WorkspaceId;
+  readonly sideAgentSessionId: SessionId;
+}
+
 /** The Side was closed. Nothing of it follows. */
 export interface SideClosed {
   readonly type: "closed";
@@ -1285,6 +1318,21 @@ export interface SideExpired {
   readonly reason: "provider_lost" | "overflow";
 }
 
+/** What a provider family shows about ephemeral forks; none of it is assumed. */
+export interface SideFacts {
+  readonly nativeFork: boolean;
+  /** It forks a conversation in the middle of a turn, without disturbing it. */
+  readonly activeTurnSnapshot: boolean;
+  /** The fork is in no list, in no file, and gone with its process. */
+  readonly ephemeral: boolean;
+  /** The fork shows none of the turns that its model remembers. */
+  readonly hiddenHistory: boolean;
+  /** Something can be put between what is inherited and what is new that the model sees. */
+  readonly boundary: boolean;
+  readonly tools: boolean;
+  readonly multiTurn: boolean;
+}
+
 /** This client was too slow: nothing more of this Side is sent to it. */
 export interface SideGap {
   readonly topic: "agent.side.updated";
@@ -1294,16 +1342,63 @@ export interface SideGap {
   readonly sideAgentSessionId: SessionId;
 }
 
+/** Read a Side. */
+export interface SideGetParams {
+  readonly workspaceId: WorkspaceId;
+  readonly sideAgentSessionId: SessionId;
+}
+
+/** A Side with what a client needs to follow it. */
+export interface SideGetReply {
+  readonly side: Side;
+  readonly activeTurn: Turn | null;
+  /** Those that wait for an answer. */
+  readonly interactions: ReadonlyArray<Interaction>;
+  /** Of the last thing told of it. */
+  readonly sequence: number;
+  readonly commitSeq: number;
+}
+
 /** An interaction of the Side as it is now. */
 export interface SideInteraction {
   readonly type: "interaction";
   readonly interaction: Interaction;
 }
 
+/** List the Sides of a workspace that are open, the oldest first. */
+export interface SideListParams {
+  readonly workspaceId: WorkspaceId;
+  /** `nextCursor` of the page before; without it, the first page. */
+  readonly cursor?: string | null;
+  readonly limit?: number | null;
+  /** Only those forked from this session. */
+  readonly agentSessionId?: SessionId | null;
+}
+
+/** One page of open Sides. */
+export interface SideListReply {
+  readonly items: ReadonlyArray<Side>;
+  /** Null at the end. */
+  readonly nextCursor: string | null;
+  readonly commitSeq: number;
+}
+
 /** A message of the Side as it is now. */
 export interface SideMessage {
   readonly type: "message";
   readonly message: Message;
+}
+
+/** Fork the conversation of a session, in the middle of a turn too, into one that is never stored. */
+export interface SideOpenParams {
+  readonly workspaceId: WorkspaceId;
+  readonly agentSessionId: SessionId;
+  /** A name of the caller's choice, that no session and no other Side has. */
+  readonly sideAgentSessionId: SessionId;
+  /** The place in the client that shows it; it ends with that place. */
+  readonly surfaceId: string;
+  /** What its agent is to keep to, beside the rules every Side has. */
+  readonly instructions?: string | null;
 }
 
 /** The Side is open; `sequence` counts from here. */
@@ -1313,6 +1408,30 @@ export interface SideOpened {
 }
 
 export type SidePayload = SideOpened | SideTurn | SideMessage | DeltaBody | SideInteraction | SideError | SideClosed | SideExpired;
+
+/** The Side as it stands. */
+export interface SideReply {
+  readonly side: Side;
+  readonly commitSeq: number;
+}
+
+/** Answer a pending interaction of a Side. */
+export interface SideRespondParams {
+  readonly workspaceId: WorkspaceId;
+  readonly sideAgentSessionId: SessionId;
+  readonly turnId: TurnId;
+  readonly requestId: RequestId;
+  readonly answer: Answer;
+}
+
+/** Start a turn of a Side; text alone. */
+export interface SideSendParams {
+  readonly workspaceId: WorkspaceId;
+  readonly sideAgentSessionId: SessionId;
+  /** Repeating it answers with the same turn as long as the Side lives; it binds nothing outside of it. */
+  readonly clientSubmitId: ClientSubmitId;
+  readonly content: ReadonlyArray<PromptBlock>;
+}
 
 /** A turn of the Side as it is now. */
 export interface SideTurn {
@@ -1349,6 +1468,30 @@ export interface StreamGap {
   readonly workspaceId: WorkspaceId;
   readonly agentSessionId: SessionId;
   readonly messageId: MessageId;
+}
+
+/** Take over the Sides of this place: from now on they end with this connection. */
+export interface SurfaceAttachParams {
+  readonly workspaceId: WorkspaceId;
+  readonly surfaceId: string;
+}
+
+/** The Sides this connection owns now. */
+export interface SurfaceAttachReply {
+  readonly sides: ReadonlyArray<Side>;
+  readonly commitSeq: number;
+}
+
+/** Close the Sides of this place that this connection owns. */
+export interface SurfaceDisposeParams {
+  readonly workspaceId: WorkspaceId;
+  readonly surfaceId: string;
+}
+
+/** The Sides that were closed, as they ended. */
+export interface SurfaceDisposeReply {
+  readonly closed: ReadonlyArray<Side>;
+  readonly commitSeq: number;
 }
 
 /** Resources whose closing failed and is tried again. */
@@ -1669,6 +1812,26 @@ export interface Methods {
   readonly "interaction/respond": { params: InteractionRespondParams; result: InteractionReply };
   /** List the interactions of a workspace. */
   readonly "interaction/list": { params: InteractionListParams; result: InteractionListReply };
+  /** Say whether a Side of this session can be opened. */
+  readonly "side/capabilities": { params: SideCapabilitiesParams; result: SideCapabilitiesReply };
+  /** Fork a live conversation into one that is never stored. */
+  readonly "side/open": { params: SideOpenParams; result: SideReply };
+  /** Start a turn of a Side. */
+  readonly "side/send": { params: SideSendParams; result: TurnReply };
+  /** Stop exactly this turn of a Side. */
+  readonly "side/cancel": { params: SideCancelParams; result: TurnReply };
+  /** Answer a pending interaction of a Side. */
+  readonly "side/respond": { params: SideRespondParams; result: InteractionReply };
+  /** End a Side; its source goes on. */
+  readonly "side/close": { params: SideCloseParams; result: SideReply };
+  /** Read a Side. */
+  readonly "side/get": { params: SideGetParams; result: SideGetReply };
+  /** List the open Sides of a workspace. */
+  readonly "side/list": { params: SideListParams; result: SideListReply };
+  /** Close the Sides shown in a place of this client. */
+  readonly "surface/dispose": { params: SurfaceDisposeParams; result: SurfaceDisposeReply };
+  /** Take over the Sides shown in a place. */
+  readonly "surface/attach": { params: SurfaceAttachParams; result: SurfaceAttachReply };
   /** Store a picture that prompts can show. */
   readonly "attachment/put": { params: AttachmentPutParams; result: AttachmentPutReply };
   /** Read a picture. */

@@ -13,6 +13,7 @@ import trio
 from runtime.actors.activities import ActivityRegistry
 from runtime.actors.session import SessionDirectory, SessionServices
 from runtime.actors.session_cells import SessionCells
+from runtime.actors.side import SideServices
 from runtime.actors.tails import Flusher, TailRegistry
 from runtime.actors.turn_book import TurnBook
 from runtime.api.access import AccessControl
@@ -31,6 +32,7 @@ from runtime.controller_limits import (
     mailbox_limits,
     pool_limits,
     session_policy,
+    side_bounds,
     sweeper_limits,
     tail_limits,
 )
@@ -44,6 +46,7 @@ from runtime.operations.deleted_retention import DeletedRetention
 from runtime.operations.operation import Releasable, WatchedSink, run_operation
 from runtime.operations.session_runtime import SessionRuntimeOperations
 from runtime.operations.session_trees import SessionTreeOperations
+from runtime.operations.sides import SideOperations
 from runtime.ports import IdentifierSource, WallClock
 from runtime.providers.examiner import ProgramExaminer
 from runtime.providers.pool import ConnectionPool
@@ -51,6 +54,7 @@ from runtime.providers.programs import ProgramFiles
 from runtime.providers.registry import ProviderRegistry
 from runtime.providers.transport import ProcessTransports
 from runtime.providers.web_socket import Transports
+from runtime.side.machine import SideConversation
 from runtime.targets import TargetCatalogue, TargetConnections, TargetDefinition
 from runtime.wire.events import HostHint, HostShutdown
 from runtime.wire.limits import Limits
@@ -75,6 +79,10 @@ log = structlog.get_logger(__name__)
 QUIET_POLL_SECONDS = 0.02
 DRAIN_SHARE_OF_GRACE = 0.4
 """Of `shutdownGraceSeconds`: how long sessions get to end by themselves before processes are ended."""
+
+
+SIDES_SHARE_OF_GRACE = 0.2
+"""Of the same: how long Sides get, so that each can say why it ends."""
 
 
 @attrs.frozen(kw_only=True)
@@ -128,6 +136,14 @@ class Controller:
         self.pool = ConnectionPool(
             ports.registry, opener, pool_limits(limits), self.sweeper, self._release_an_idle_session
         )
+        self.connections = TargetConnections(
+            self.targets,
+            self.pool,
+            ports.directories.is_directory,
+            ports.identifiers.new_id,
+            ports.shared_directory,
+            self.examiner,
+        )
         self.sessions: SessionDirectory = Directory(
             self._cells().make, stop_grace_seconds=limits.shutdown_grace_seconds
         )
@@ -138,10 +154,12 @@ class Controller:
             self.activities,
             self.sweeper,
             ports.clock,
+            lambda: len(self.sides.registry),
             tuple(sorted(ports.poisoned)),
         )
         self.hints = HostHints(self.health.read, self.hub.publish_host)
         self.metrics = self._metrics()
+        self.sides = self._sides()
         self.trees = self._trees()
         self.retention = DeletedRetention(
             ports.reader,
@@ -188,6 +206,8 @@ class Controller:
         self.stopping = True
         for key in self.sessions.running():
             self.sessions.mailbox(key).put(Shutdown())
+        with trio.move_on_after(grace_seconds * SIDES_SHARE_OF_GRACE):
+            await self.sides.shut_down()
         with trio.move_on_after(grace_seconds * DRAIN_SHARE_OF_GRACE):
             while self.sessions.running():  # noqa: ASYNC110 -- once, at the end, and bounded
                 await trio.sleep(QUIET_POLL_SECONDS)
@@ -235,19 +255,34 @@ class Controller:
         )
         return SessionCells(
             services,
-            TargetConnections(
-                self.targets,
-                self.pool,
-                ports.directories.is_directory,
-                ports.identifiers.new_id,
-                ports.shared_directory,
-                self.examiner,
-            ),
+            self.connections,
             self._spawn,
             mailbox_limits(self._limits),
             cell_policy(self._limits),
             ports.poisoned,
         )
+
+    def _sides(self) -> SideOperations:
+        ports, limits = self._ports, self._limits
+        services = SideServices(
+            hub=self.hub,
+            clock=ports.clock,
+            identifiers=ports.identifiers,
+            policy=session_policy(limits, ports.unanswered),
+            tail_limits=tail_limits(limits),
+            lane_limits=mailbox_limits(limits),
+            turns_max=limits.max_side_turns,
+            spawn=self._spawn,
+            count=self.count,
+            head_commit_seq=lambda: ports.writer.head_commit_seq,
+        )
+        return SideOperations(
+            ports.reader, self.locks, self.targets, self.connections, services, side_bounds(limits)
+        )
+
+    def _side_of(self, key: SessionKey) -> SideConversation | None:
+        actor = self.sides.actor(key)
+        return actor.state if actor is not None else None
 
     def _trees(self) -> SessionTreeOperations:
         ports, limits = self._ports, self._limits
@@ -260,6 +295,7 @@ class Controller:
             directories=ports.directories,
             clock=ports.clock,
             runtime_of=self.activities.runtime,
+            end_sides_of=self.sides.end_sides_of,
             sessions_max=limits.max_sessions,
             deadline_seconds=limits.lifecycle_timeout_seconds,
         )
@@ -286,6 +322,7 @@ class Controller:
             runtime_of=self.activities.runtime,
             create=create,
             trees=self.trees,
+            sides=self.sides,
             runtimes=SessionRuntimeOperations(self.sessions, self.locks, limits.lifecycle_timeout_seconds),
             targets=self.targets,
             health=self.health.read,
@@ -293,7 +330,11 @@ class Controller:
             clients=self.clients,
             inspection=Inspection(self.sessions, self.locks, self.pool, self.activities),
             access=AccessControl(
-                ports.reader, self.targets, ports.directories.is_within, self.turns.unsettled
+                ports.reader,
+                self.targets,
+                ports.directories.is_within,
+                lambda names: self.turns.unsettled(names) + self.sides.running_turns(names),
+                self._side_of,
             ),
             start_operation=self._start_operation,
             limits=limits,

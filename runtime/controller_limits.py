@@ -5,6 +5,7 @@ import attrs
 from runtime.api.transport import TransportLimits
 from runtime.lifecycle.live_tail import TailLimits
 from runtime.lifecycle.state import Policy, TimeoutAnswer
+from runtime.operations.sides import SideBounds
 from runtime.providers.examiner import ExaminationLimits
 from runtime.providers.limits import ConnectionLimits, PoolLimits
 from runtime.providers.port import AdapterLimits
@@ -38,6 +39,18 @@ def session_policy(limits: Limits, unanswered: InteractionTimeout) -> Policy:
         max_output_bytes=limits.max_tool_output_bytes,
         interaction_timeout_seconds=unanswered.seconds,
         interaction_timeout_answer=unanswered.answer,
+    )
+
+
+def side_bounds(limits: Limits) -> SideBounds:
+    """Bounds of Sides."""
+    return SideBounds(
+        sides_max=limits.max_sides,
+        tombstones_max=limits.max_side_tombstones,
+        open_timeout_seconds=limits.side_open_timeout_seconds,
+        owner_grace_seconds=limits.side_owner_grace_seconds,
+        lifecycle_timeout_seconds=limits.lifecycle_timeout_seconds,
+        early_bytes_max=limits.session_lane_bytes,
     )
 
 

@@ -1,5 +1,7 @@
 """What `health/read` and `/healthz` say: derived from the parts each time, kept nowhere."""
 
+from collections.abc import Callable
+
 import attrs
 
 from runtime.actors.activities import ActivityRegistry
@@ -23,6 +25,8 @@ class HealthReport:
     activities: ActivityRegistry
     sweeper: ResourceSweeper
     clock: WallClock
+    sides: Callable[[], int]
+    """Open and opening ones."""
     poisoned: tuple[SessionKey, ...] = ()
     """Sessions that recovery at the start had to set aside."""
     _since: dict[tuple[str, SessionKey | None], int] = attrs.field(factory=dict, init=False)
@@ -43,7 +47,7 @@ class HealthReport:
             live=LiveCounts(
                 connections=sum(pool.connections.values()),
                 sessions=directory.cells,
-                sides=0,
+                sides=self.sides(),
                 turns=self.activities.running_turns(),
             ),
             queues={"admission": pool.waiting, "starts": pool.starts_in_flight},

@@ -20,6 +20,7 @@ from runtime.providers.port import (
     Scope,
     SettingDescription,
     SettingEffect,
+    SideFacts,
 )
 from runtime.providers.programs import Program, ProgramReport
 from runtime.providers.registry import ProviderRegistry, UnsupportedProvider
@@ -89,6 +90,11 @@ class TargetCatalogue:
             return self._registry.descriptor(self._definitions[target_id].provider)
         except UnsupportedProvider:
             return None
+
+    def side_facts(self, target_id: TargetId) -> SideFacts:
+        """What its provider family can do about ephemeral forks; nothing for a target that is not there."""
+        family = self.family_of(target_id) if target_id in self._definitions else None
+        return family.side if family is not None else SideFacts()
 
     def refusal_for(self, target_id: TargetId) -> Refusal | None:
         """Why this target cannot serve, as far as is known without a provider."""
@@ -174,6 +180,16 @@ class TargetConnections:
     shared_directory: str = "/"
     """Where processes start that serve several sessions: a place of none of them."""
     examiner: ProgramExaminer | None = None
+
+    def join(self, session: Session, scope: Scope, sink: ScopeSink) -> ConnectionReference | None:
+        """The connection the session itself holds now, for one more scope; None when it holds none."""
+        holder = Scope("session", session.workspace_id, session.agent_session_id)
+        return self.pool.join(holder, scope, sink)
+
+    async def acquire_own(self, session: Session, scope: Scope, sink: ScopeSink) -> ConnectionReference:
+        """A process of this scope's own, started like the session's and in its home (RT-120). Raises AcquireFailed."""
+        alone = attrs.evolve(session, settings={**session.settings, DEDICATED_PROCESS: True})
+        return await self.acquire(alone, scope, sink)
 
     async def acquire(self, session: Session, scope: Scope, sink: ScopeSink) -> ConnectionReference:
         """A ready connection. Raises AcquireFailed."""

@@ -6,6 +6,7 @@ from typing import Protocol, TypeAlias
 import attrs
 
 from runtime.refusal import Refusal
+from runtime.side.rows import Side
 from store.canonical.interaction import Interaction
 from store.canonical.session import Session
 from store.canonical.turn import Turn
@@ -40,7 +41,21 @@ class SessionsReply:
     sessions: tuple[Session, ...]
 
 
-Outcome: TypeAlias = SessionReply | SessionsReply | TurnReply | InteractionReply
+@attrs.frozen
+class SideReply:
+    """Result of opening and closing a Side."""
+
+    side: Side
+
+
+@attrs.frozen
+class SidesReply:
+    """Result of disposing of a surface: the Sides that were closed, as they ended."""
+
+    sides: tuple[Side, ...]
+
+
+Outcome: TypeAlias = SessionReply | SessionsReply | TurnReply | InteractionReply | SideReply | SidesReply
 
 
 class ReplySink(Protocol):

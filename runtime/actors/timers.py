@@ -1,13 +1,20 @@
 """The timers of one session, as tasks that report by message. They live in the cell and end with it."""
 
 from collections.abc import Callable
+from typing import Protocol
 
 import attrs
 import trio
 
-from runtime.lifecycle.inputs import SessionInput, Timer, TimerFired
+from runtime.lifecycle.inputs import Timer, TimerFired
 from supervisor.errors import ActorStopped
-from supervisor.mailbox import Mailbox
+
+
+class TakesTimers(Protocol):
+    """A mailbox, as far as timers use it."""
+
+    def put(self, message: TimerFired, /) -> None:
+        """Take in the fact. Raises ActorStopped."""
 
 
 @attrs.define(eq=False)
@@ -18,7 +25,7 @@ class SessionTimers:
     _running: dict[Timer, trio.CancelScope] = attrs.field(factory=dict, init=False)
     _due: dict[Timer, float] = attrs.field(factory=dict, init=False)
 
-    def arm(self, timer: Timer, seconds: float, mailbox: Mailbox[SessionInput]) -> None:
+    def arm(self, timer: Timer, seconds: float, mailbox: TakesTimers) -> None:
         """Report TimerFired(timer) to the mailbox after so many seconds."""
         self.disarm(timer)
         scope = self._running[timer] = trio.CancelScope()
@@ -44,9 +51,7 @@ class SessionTimers:
     def __len__(self) -> int:
         return len(self._running)
 
-    async def _run(
-        self, timer: Timer, scope: trio.CancelScope, seconds: float, mailbox: Mailbox[SessionInput]
-    ) -> None:
+    async def _run(self, timer: Timer, scope: trio.CancelScope, seconds: float, mailbox: TakesTimers) -> None:
         with scope:
             await trio.sleep(seconds)
         if scope.cancelled_caught or self._running.get(timer) is not scope:

@@ -16,6 +16,7 @@ from runtime.api.authentication import Principal
 from runtime.api.request_sink import RequestSink
 from runtime.effects import Effect, effect_of_answer, exceeds
 from runtime.refusal import Refusal
+from runtime.side.machine import SideConversation
 from runtime.wire import requests
 from runtime.wire.methods import Method
 from store.canonical.common import Settings, SettingValue
@@ -58,6 +59,9 @@ class AccessControl:
     is_within: Callable[[str, Sequence[str]], bool]
     """Whether a path, its links resolved, is one of some directories or below one."""
     unsettled_turns: Callable[[frozenset[str] | None], int]
+    """Those of Sides among them."""
+    side_of: Callable[[SessionKey], SideConversation | None]
+    """An open Side."""
     _rates: dict[str, _Rate] = attrs.field(factory=dict, init=False)
     _begun: list[_Begun] = attrs.field(factory=list, init=False)
 
@@ -80,6 +84,8 @@ class AccessControl:
         """Whether this request goes beyond the token. Asked in the step in which the request takes effect."""
         if not method.drives_agent or not principal.limited:
             return None
+        if isinstance(params, requests.SideParams):
+            return self._side_refusal(principal, method, params, sink)
         key: SessionKey = params.session_key
         session = self.reader.session(key).value
         if session is None:
@@ -130,6 +136,30 @@ class AccessControl:
         if principal.max_sessions is not None or principal.max_live_turns is not None:
             self._begun.append(_Begun(sink, workspace_id, session, turn))
         return None
+
+    def _side_refusal(
+        self, principal: Principal, method: Method, params: requests.SideParams, sink: RequestSink
+    ) -> Refusal | None:
+        """A Side works where its source does, with the settings it was opened with."""
+        open_side = self.side_of(params.side_key)
+        if open_side is None:
+            return None  # its own answer says what became of it
+        session = self.reader.session(open_side.side.source).value
+        if session is None:
+            return Refusal("session.not_found")
+        held = attrs.evolve(session, settings=open_side.side.settings)
+        if isinstance(params, requests.SideRespondParams):
+            asked = open_side.interactions.get((params.turn_id, params.request_id))
+            effect = effect_of_answer(asked, params.answer) if asked is not None else None
+            if effect is None:
+                return None
+            refusal = self._session_refusal(principal, held, {})
+            return refusal or self.effect_refusal(principal, effect, "answer")
+        refusal = self._session_refusal(principal, held, {})
+        repeats = getattr(params, "client_submit_id", None) in open_side.submits
+        if refusal is None and method.begins_turn and not repeats:
+            return self._turn_refusal(principal, params.side_key, sink)
+        return refusal
 
     def _session_refusal(
         self, principal: Principal, session: Session, changes: dict[str, SettingValue | None]

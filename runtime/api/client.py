@@ -46,6 +46,7 @@ SEEN_BY_READS = frozenset(
         *("session/create", "session/send", "turn/cancel"),
         *("session/rename", "session/pin", "session/updateSettings"),
         *("session/delete", "session/restore", "session/purge"),
+        *("side/send", "side/cancel"),
     }
 )
 
@@ -100,6 +101,7 @@ class Client:
             for subscription in self.subscriptions.values():
                 self.services.hub.remove(subscription)
             self.subscriptions.clear()
+            self.services.sides.owner_lost(self.source)
             closed = self.transport.closed
             log.info("a client is gone", client=self.source, code=closed.code if closed else None)
 
@@ -244,6 +246,13 @@ def _sessions_of(params: Any) -> list[tuple[str, str]]:
     """The sessions a request names, each once."""
     if isinstance(params, requests.SessionTreesParams):
         return [(params.workspace_id, named) for named in dict.fromkeys(params.agent_session_ids)]
+    if isinstance(params, requests.SideOpenParams):
+        return [
+            (params.workspace_id, params.agent_session_id),
+            (params.workspace_id, params.side_agent_session_id),
+        ]
+    if isinstance(params, requests.SideParams):
+        return [(params.workspace_id, params.side_agent_session_id)]
     named = getattr(params, "agent_session_id", None)
     return [] if named is None else [(params.workspace_id, named)]
 

@@ -13,6 +13,7 @@ from runtime.actors.tails import TailRegistry
 from runtime.api.subscription import HubFigures, Subscription
 from runtime.lifecycle.effects import PublishActivity
 from runtime.lifecycle.live_tail import Delta
+from runtime.side.rows import Side, SideFact
 from runtime.wire import events
 from runtime.wire.encoding import encode_delta, encode_event
 from store.canonical.change import Committed
@@ -36,6 +37,7 @@ class EventHub:
     figures: HubFigures = attrs.field(factory=HubFigures, init=False)
     _by_workspace: dict[str, list[Subscription]] = attrs.field(factory=dict, init=False)
     _of_host: list[Subscription] = attrs.field(factory=list, init=False)
+    _of_sides: list[Subscription] = attrs.field(factory=list, init=False)
 
     def add(self, subscription: Subscription) -> None:
         """From this step on the subscription hears of everything new in its workspace."""
@@ -45,8 +47,14 @@ class EventHub:
         """From this step on the subscription hears of the host itself."""
         self._of_host.append(subscription)
 
+    def add_of_sides(self, subscription: Subscription) -> None:
+        """From this step on the subscription hears of the Sides of its workspace."""
+        self._of_sides.append(subscription)
+
     def remove(self, subscription: Subscription) -> None:
         """It hears nothing more; removing twice is harmless."""
+        if subscription in self._of_sides:
+            self._of_sides.remove(subscription)
         if subscription in self._of_host:
             self._of_host.remove(subscription)
         listed = self._by_workspace.get(subscription.workspace_id, [])
@@ -107,6 +115,27 @@ class EventHub:
         for subscription in self._of_host:
             subscription.hint(body)
 
+    def publish_side(self, side: Side, sequence: int, told: SideFact | Delta) -> None:
+        """Something of a Side: to its own topic alone, numbered already (RT-117)."""
+        wanted = [
+            subscription
+            for subscription in self._of_sides
+            if subscription.workspace_id in (ANY_WORKSPACE, side.workspace_id)
+            and subscription.wants_side(side.source_agent_session_id, side.side_agent_session_id)
+        ]
+        if not wanted:
+            return
+        event = events.SideUpdated(
+            workspace_id=side.workspace_id,
+            source_agent_session_id=side.source_agent_session_id,
+            side_agent_session_id=side.side_agent_session_id,
+            sequence=sequence,
+            payload=_delta_event(told) if isinstance(told, Delta) else told,
+        )
+        body, last = encode_event(event), isinstance(told, events.SideClosed | events.SideExpired)
+        for subscription in wanted:
+            subscription.side(event, body, last=last)
+
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Send checkpoints until cancelled: a quiet subscription learns how far the store has come."""
         task_status.started()
@@ -121,6 +150,21 @@ class EventHub:
     def _following(self, workspace_id: str) -> Iterator[Subscription]:
         yield from self._by_workspace.get(workspace_id, ())
         yield from self._by_workspace.get(ANY_WORKSPACE, ())
+
+
+def _delta_event(delta: Delta) -> events.DeltaBody:
+    message = delta.message
+    assert message.turn_id is not None, "only messages of a turn stream"
+    return events.DeltaBody(
+        workspace_id=message.workspace_id,
+        agent_session_id=message.agent_session_id,
+        turn_id=message.turn_id,
+        message_id=message.message_id,
+        kind=message.kind,
+        field=delta.field,
+        delta_seq=delta.delta_seq,
+        text=delta.text,
+    )
 
 
 def _delta_body(delta: Delta) -> bytes:

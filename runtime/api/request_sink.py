@@ -5,7 +5,15 @@ from typing import assert_never
 
 import attrs
 
-from runtime.actors.replies import InteractionReply, Outcome, SessionReply, SessionsReply, TurnReply
+from runtime.actors.replies import (
+    InteractionReply,
+    Outcome,
+    SessionReply,
+    SessionsReply,
+    SideReply,
+    SidesReply,
+    TurnReply,
+)
 from runtime.api.outbound_queue import OutboundQueue
 from runtime.refusal import Refusal
 from runtime.wire import replies
@@ -39,6 +47,10 @@ class RequestSink:
                 self.reply(replies.SessionReply(session=session, commit_seq=commit_seq))
             case SessionsReply(sessions):
                 self.reply(replies.SessionsReply(sessions=sessions, commit_seq=commit_seq))
+            case SideReply(side):
+                self.reply(replies.SideReply(side=side, commit_seq=commit_seq))
+            case SidesReply(sides):
+                self.reply(replies.SurfaceDisposeReply(closed=sides, commit_seq=commit_seq))
             case _:
                 assert_never(outcome)
 

@@ -20,12 +20,14 @@ from runtime.operations.create_session import CreateOperation
 from runtime.operations.operation import Releasable, WatchedSink
 from runtime.operations.session_runtime import SessionRuntimeOperations
 from runtime.operations.session_trees import SessionTreeOperations
+from runtime.operations.sides import SideOperations
 from runtime.ports import IdentifierSource, WallClock
+from runtime.providers.port import SideFacts
 from runtime.refusal import Refusal
 from runtime.wire.limits import Limits
 from runtime.wire.replies import HealthReadReply
 from runtime.wire.rows import ServerInfo, Target
-from store.canonical.identifiers import SessionKey
+from store.canonical.identifiers import SessionKey, TargetId
 from store.canonical.session import SessionRuntime
 from store.port import StoreReader, StoreWriter
 
@@ -37,6 +39,9 @@ class TargetListing(Protocol):
 
     def listing(self) -> tuple[Target, ...]:
         """All of them, in the order of the configuration (PR-006)."""
+
+    def side_facts(self, target_id: TargetId) -> SideFacts:
+        """What its provider family can do about ephemeral forks."""
 
 
 @attrs.frozen
@@ -53,6 +58,7 @@ class ApiServices:
     create: CreateOperation
     runtimes: SessionRuntimeOperations
     trees: SessionTreeOperations
+    sides: SideOperations
     targets: TargetListing
     health: Callable[[], HealthReadReply]
     metrics: Callable[[], tuple[MetricFamily, ...]]

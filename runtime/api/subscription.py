@@ -80,6 +80,8 @@ class Subscription:
     _head: int = attrs.field(default=0, init=False)
     _prefix: bytes = attrs.field(default=b"", init=False)
     _gaps: dict[tuple[SessionKey, MessageId], _Gap] = attrs.field(factory=dict, init=False)
+    _side_gaps: dict[SessionKey, events.SideGap | None] = attrs.field(factory=dict, init=False)
+    """Sides this client could not keep up with, with what is still to be said of it."""
     _snapshots_due: bool = attrs.field(default=True, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -138,6 +140,22 @@ class Subscription:
         if self.live:
             self.queue.put_delta(self._prefix, body)
 
+    def wants_side(self, source: SessionId, side: SessionId) -> bool:
+        """Whether this Side is followed: by its own id, or with its source."""
+        return self.filter.takes(side, source)
+
+    def side(self, event: events.SideUpdated, body: bytes, *, last: bool) -> None:
+        """Something of a Side. Nothing of it is dropped singly: who lost one thing of it hears no more (`contract §5`)."""
+        key = SessionKey(event.workspace_id, event.side_agent_session_id)
+        if key not in self._side_gaps and not self.queue.put_delta(self._prefix, body):
+            self._side_gaps[key] = events.SideGap(
+                workspace_id=event.workspace_id,
+                source_agent_session_id=event.source_agent_session_id,
+                side_agent_session_id=event.side_agent_session_id,
+            )
+        if last and self._tell_side_gaps():
+            self._side_gaps.pop(key, None)
+
     def hint(self, body: bytes) -> None:
         """Something of the host; it stands in no log."""
         self.queue.put_fact(self._prefix, body)
@@ -149,6 +167,7 @@ class Subscription:
 
     def catch_up(self) -> None:
         """There is room: read on in the log, and go live when its end is reached. One step, never waits."""
+        self._tell_side_gaps()
         if not self._begun or not self._tell_gaps():
             return
         while not self.live:
@@ -205,6 +224,15 @@ class Subscription:
             return True
         root = self.reader.root_of(SessionKey(message.workspace_id, message.agent_session_id))
         return root is not None and scope.takes_deltas(message.agent_session_id, root)
+
+    def _tell_side_gaps(self) -> bool:
+        """Say once of each Side that it was too much. False when there is no room for it."""
+        for key, gap in self._side_gaps.items():
+            if gap is not None:
+                if not self.queue.put_fact(self._prefix, encode_event(gap)):
+                    return False
+                self._side_gaps[key] = None
+        return True
 
     def _tell_gaps(self) -> bool:
         """Say once that text was lost, before anything that came later is sent. False when there is no room for it."""

@@ -174,13 +174,14 @@ def _thread_opened(step: Step, event: n.ThreadOpened) -> None:
     step.set_link(opened)
     session = step.state.session
     guidance = event.capabilities is not None and event.capabilities.guidance
+    side = event.capabilities is not None and event.capabilities.side
     interrupt = event.capabilities is None or event.capabilities.interrupt
     step.set_session(
         attrs.evolve(
             session,
             provider_session_id=event.provider_session_id,
             capabilities=event.capabilities or session.capabilities,
-            lifecycle_capabilities=LifecycleCapabilities(interrupt=interrupt, guidance=guidance),
+            lifecycle_capabilities=LifecycleCapabilities(side=side, guidance=guidance, interrupt=interrupt),
             resumability="resumable" if event.resumed else session.resumability,
         )
     )

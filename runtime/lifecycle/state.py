@@ -134,11 +134,13 @@ class SessionState:
     stopping: bool = False
     """The daemon is going down: nothing new is started."""
     quarantined: bool = False
+    scope_kind: Literal["session", "side"] = "session"
+    """A Side's conversation is decided by the same tables, and is another scope to its connection."""
 
     @property
     def scope(self) -> Scope:
         """This session as the provider port names it."""
-        return Scope("session", self.session.workspace_id, self.session.agent_session_id)
+        return Scope(self.scope_kind, self.session.workspace_id, self.session.agent_session_id)
 
     @property
     def idle(self) -> bool:

@@ -71,6 +71,8 @@ class SessionTreeOperations:
     directories: WorkDirectories
     clock: WallClock
     runtime_of: Callable[[SessionKey], SessionRuntime]
+    end_sides_of: Callable[[Iterable[SessionKey]], Awaitable[None]]
+    """Ends what was forked from these sessions and is not theirs to keep."""
     sessions_max: int
     deadline_seconds: float
 
@@ -136,6 +138,7 @@ class SessionTreeOperations:
             self._answer(sink, plan.members)
             return "answered"
         holds: dict[SessionKey, SessionHold] = {}
+        await self.end_sides_of([session.key for session in doomed])
         try:
             held = await self._hold(asked, doomed, holds)
             if held is not None:

@@ -136,6 +136,31 @@ class ConnectionPool:
         finally:
             tenancy.settled.set()
 
+    def join(self, holder: Scope, scope: Scope, sink: ScopeSink) -> ConnectionReference | None:
+        """The very connection that another scope holds, whatever its capacity; None when that one holds none.
+
+        For a fork of what the holder has there, which no other process could make. From then on both keep the process
+        alive; neither leaving ends it for the other (RT-119, RT-131).
+
+        Raises:
+            ScopeInUse: the scope is held already, or being acquired.
+        """
+        held = self._tenancies.get(holder)
+        if held is None or held.phase != "held" or held.live is None or not self._is_open:
+            return None
+        connection = held.live.connection
+        if connection.state != "ready" or connection.end_error is not None:
+            return None
+        if scope in self._tenancies:
+            raise ScopeInUse(f"{scope} is held already")
+        tenancy = Tenancy(scope, held.launch, sink, held.descriptor, held.capacity, "held", held.live)
+        self._tenancies[scope] = tenancy
+        connection.attach(scope, sink)
+        tenancy.reference = ConnectionReference(tenancy, connection, self._release, self._force)
+        tenancy.placed.set()
+        tenancy.settled.set()
+        return tenancy.reference
+
     def look_for_room(self) -> None:
         """A scope could give its connection up: ask for that if somebody waits. Without this the wait would be for
         whatever happens next in the pool, which may be nothing."""

@@ -288,7 +288,11 @@ _TABLE = (
         "No Side of this id is open, and none is remembered.",
     ),
     ErrorCode("side.expired", "The Side has ended.", "The Side ended and is still remembered."),
-    ErrorCode("side.exists", "A Side of this id exists.", "The id belongs to a Side of another source."),
+    ErrorCode(
+        "side.exists",
+        "A Side of this id exists.",
+        "The id belongs to a Side of another source, or to a session.",
+    ),
     ErrorCode(
         "attachment.unsupported",
         "The target does not take this content.",

@@ -9,9 +9,16 @@ from typing import Annotated, Literal, TypeAlias
 
 import attrs
 
+from runtime.side.rows import SideClosed as SideClosed
+from runtime.side.rows import SideError as SideError
+from runtime.side.rows import SideExpired as SideExpired
+from runtime.side.rows import SideInteraction as SideInteraction
+from runtime.side.rows import SideMessage as SideMessage
+from runtime.side.rows import SideOpened as SideOpened
+from runtime.side.rows import SideTurn as SideTurn
 from runtime.wire.constraints import Characters
 from runtime.wire.limits import Seconds
-from runtime.wire.rows import Count, Goal, Interaction, Message, Operation, Session, Side, Turn
+from runtime.wire.rows import Count, Goal, Interaction, Message, Operation, Session, Turn
 from store.canonical.identifiers import MessageId, SessionId, TurnId, WorkspaceId
 from store.canonical.message import DeltaField, MessageKind
 from store.canonical.session import RuntimeState
@@ -197,63 +204,6 @@ class RuntimeActivity:
 
 
 # --- agent.side.updated -----------------------------------------------------------------------------------------
-
-
-@attrs.frozen(kw_only=True)
-class SideOpened:
-    """The Side is open; `sequence` counts from here."""
-
-    type: Literal["opened"] = "opened"
-    side: Side
-
-
-@attrs.frozen(kw_only=True)
-class SideTurn:
-    """A turn of the Side as it is now."""
-
-    type: Literal["turn"] = "turn"
-    turn: Turn
-
-
-@attrs.frozen(kw_only=True)
-class SideMessage:
-    """A message of the Side as it is now."""
-
-    type: Literal["message"] = "message"
-    message: Message
-
-
-@attrs.frozen(kw_only=True)
-class SideInteraction:
-    """An interaction of the Side as it is now."""
-
-    type: Literal["interaction"] = "interaction"
-    interaction: Interaction
-
-
-@attrs.frozen(kw_only=True)
-class SideError:
-    """Something of the Side failed; the Side goes on."""
-
-    type: Literal["error"] = "error"
-    code: str
-    turn_id: TurnId | None = None
-
-
-@attrs.frozen(kw_only=True)
-class SideClosed:
-    """The Side was closed. Nothing of it follows."""
-
-    type: Literal["closed"] = "closed"
-    reason: Literal["closed", "surface_disposed", "owner_lost", "source_deleted", "shutdown"]
-
-
-@attrs.frozen(kw_only=True)
-class SideExpired:
-    """The Side ended by itself. Nothing of it follows."""
-
-    type: Literal["expired"] = "expired"
-    reason: Literal["provider_lost", "overflow"]
 
 
 SidePayload: TypeAlias = (

@@ -116,6 +116,10 @@ class Limits:
     """How long the delivery of an answer may take."""
     settings_timeout_seconds: Seconds = 15.0
     """How long a live agent may take to change a setting at once, the wait for it to open included."""
+    max_sides: Positive = 1024
+    """Sides that are open or opening."""
+    max_side_turns: Positive = 1000
+    """Turns of one Side, all of which it remembers."""
     side_open_timeout_seconds: Seconds = 20.0
     side_owner_grace_seconds: Seconds = 2.0
     """How long a Side outlives the connection of its owner."""

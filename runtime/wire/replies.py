@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import attrs
 
+from runtime.side.lineage import Unsupported
 from runtime.wire.faults import FaultInjectReply, FaultListReply
 from runtime.wire.inspection import SessionInspection
 from runtime.wire.limits import Limits
@@ -25,6 +26,8 @@ from runtime.wire.rows import (
     SessionKey,
     SessionListItem,
     SessionSearchItem,
+    Side,
+    SideFacts,
     StoreHealth,
     SweeperHealth,
     Target,
@@ -187,6 +190,65 @@ class InteractionListReply:
 
 
 @attrs.frozen(kw_only=True)
+class SideCapabilitiesReply:
+    """Whether `side/open` may be tried."""
+
+    supported: bool
+    facts: SideFacts
+    """What was attested; the first five decide, each of them."""
+    reason: Unsupported | None = None
+    """Why not."""
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class SideReply:
+    """The Side as it stands."""
+
+    side: Side
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class SideGetReply:
+    """A Side with what a client needs to follow it."""
+
+    side: Side
+    active_turn: Turn | None
+    interactions: tuple[Interaction, ...]
+    """Those that wait for an answer."""
+    sequence: Count
+    """Of the last thing told of it."""
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class SideListReply:
+    """One page of open Sides."""
+
+    items: tuple[Side, ...]
+    next_cursor: str | None
+    """Null at the end."""
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class SurfaceDisposeReply:
+    """The Sides that were closed, as they ended."""
+
+    closed: tuple[Side, ...]
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class SurfaceAttachReply:
+    """The Sides this connection owns now."""
+
+    sides: tuple[Side, ...]
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
 class AttachmentPutReply:
     """The picture is durable. An image block of a prompt shows these three."""
 
@@ -288,6 +350,12 @@ Reply: TypeAlias = (
     | TurnListReply
     | InteractionReply
     | InteractionListReply
+    | SideCapabilitiesReply
+    | SideReply
+    | SideGetReply
+    | SideListReply
+    | SurfaceDisposeReply
+    | SurfaceAttachReply
     | AttachmentPutReply
     | AttachmentGetReply
     | EventsSubscribeReply

@@ -11,6 +11,8 @@ import attrs
 
 from runtime.observability.metrics import MetricFamily as MetricFamily
 from runtime.observability.metrics import MetricSample as MetricSample
+from runtime.providers.port import SideFacts as SideFacts
+from runtime.side.rows import Side as Side
 from runtime.wire.constraints import AtLeast
 from store.canonical.change import Row as Row
 from store.canonical.common import Settings as Settings
@@ -109,7 +111,7 @@ def session_search_item(hit: SearchHit) -> SessionSearchItem:
     return SessionSearchItem(**row, match=SearchMatch(kind, hit.snippet, hit.message_id, hit.turn_id))
 
 
-# --- goals, operations and Sides ------------------------------------------------------------------------------
+# --- goals and operations ------------------------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -137,27 +139,6 @@ class Operation:
     error: TurnError | None
     created_at: int
     updated_at: int
-
-
-SideState = Literal["opening", "open", "closing", "closed", "expired"]
-
-
-@attrs.frozen
-class Side:
-    """An ephemeral branch of a live conversation; never stored. Its rows carry the Side's id as their session."""
-
-    workspace_id: WorkspaceId
-    agent_session_id: SessionId
-    """The same as `sideAgentSessionId`."""
-    source_agent_session_id: SessionId
-    side_agent_session_id: SessionId
-    surface_id: str
-    """The place in a client that shows this Side."""
-    state: SideState
-    active_turn_id: TurnId | None
-    settings: Settings
-    """Captured when the Side was opened; read-only."""
-    opened_at: int
 
 
 # --- targets --------------------------------------------------------------------------------------------------

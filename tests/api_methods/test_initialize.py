@@ -49,6 +49,8 @@ LIMITS = {
     "guideTimeoutSeconds": 15,
     "maxOpenGuides": 16,
     "respondTimeoutSeconds": 15,
+    "maxSides": 1024,
+    "maxSideTurns": 1000,
     "sideOpenTimeoutSeconds": 20,
     "sideOwnerGraceSeconds": 2,
     "maxSideTombstones": 1024,

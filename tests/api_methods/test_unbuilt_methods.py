@@ -8,8 +8,7 @@ from tests.end_to_end.shapes import REPLIES, WITH_FAULTS
 
 UNBUILT = """
 session/fork turn/editRetry editRetry/recover goal/control goal/get operation/get
-side/capabilities side/open side/send side/cancel side/respond side/close side/get
-side/list surface/dispose surface/attach provider/status provider/models provider/skills provider/usage
+provider/status provider/models provider/skills provider/usage
 fault/inject fault/list fault/clear
 """
 RESERVED = """
@@ -54,5 +53,5 @@ async def test_any_other_name_is_unknown(client: Client, method: str) -> None:
 
 async def test_a_token_for_reading_is_told_the_same(connect: Connect) -> None:
     async with connect(token=token_of("reader")) as reader:
-        assert (await reader.refused("side/open"))["code"] == "capability.unsupported"
+        assert (await reader.refused("goal/control"))["code"] == "capability.unsupported"
         assert (await reader.refused("side/none"))["code"] == "request.unknown_method"

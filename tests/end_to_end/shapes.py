@@ -301,11 +301,33 @@ INSPECTION = {
 }
 
 
+SIDE = {
+    **IDENTITY,
+    "sourceAgentSessionId": str,
+    "sideAgentSessionId": str,
+    "surfaceId": str,
+    "state": {"opening", "open", "closing", "closed", "expired"},
+    "activeTurnId": (str, None),
+    "settings": dict,
+    "openedAt": TIME,
+}
+
+
 def _page(item: Specification) -> Specification:
     return {"items": [item], "nextCursor": (str, None), "commitSeq": int}
 
 
 _TURN_REPLY = {"turn": TURN, "commitSeq": int}
+_SIDE_REPLY = {"side": SIDE, "commitSeq": int}
+_SIDE_FACTS = (
+    "nativeFork",
+    "activeTurnSnapshot",
+    "ephemeral",
+    "hiddenHistory",
+    "boundary",
+    "tools",
+    "multiTurn",
+)
 _SESSION_REPLY = {"session": SESSION, "commitSeq": int}
 _SESSIONS_REPLY = {"sessions": [SESSION], "commitSeq": int}
 FAILPOINT = {
@@ -375,6 +397,27 @@ REPLIES: dict[str, Specification] = {
     "turn/cancel": _TURN_REPLY,
     "interaction/respond": {"interaction": INTERACTION, "commitSeq": int},
     "interaction/list": _page(INTERACTION),
+    "side/capabilities": {
+        "supported": bool,
+        "facts": dict.fromkeys(_SIDE_FACTS, bool),
+        "reason?": {"provider", "program", "conversation", "child"},
+        "commitSeq": int,
+    },
+    "side/open": _SIDE_REPLY,
+    "side/send": _TURN_REPLY,
+    "side/cancel": _TURN_REPLY,
+    "side/respond": {"interaction": INTERACTION, "commitSeq": int},
+    "side/close": _SIDE_REPLY,
+    "side/get": {
+        "side": SIDE,
+        "activeTurn": (TURN, None),
+        "interactions": [INTERACTION],
+        "sequence": int,
+        "commitSeq": int,
+    },
+    "side/list": _page(SIDE),
+    "surface/dispose": {"closed": [SIDE], "commitSeq": int},
+    "surface/attach": {"sides": [SIDE], "commitSeq": int},
     "attachment/put": {"attachmentId": str, "mediaType": str, "bytes": int, "commitSeq": int},
     "attachment/get": {"attachmentId": str, "mediaType": str, "bytes": int, "data": str, "commitSeq": int},
     "events/subscribe": {"subscriptionId": int, "commitSeq": int, "gap": bool},
@@ -400,7 +443,37 @@ CHANGES = {
 CHANGE_ORDER = list(CHANGES)
 _COMMON = {"subscriptionId": int, "topic": {"agent.activity.updated"}, "type": str}
 _HOST = {**_COMMON, "topic": {"host.updated"}}
+_DELTA = {
+    **IDENTITY,
+    "turnId": str,
+    "messageId": str,
+    "kind": MESSAGE["kind"],
+    "field": {"text", "output"},
+    "deltaSeq": int,
+    "text": str,
+}
+_OF_SIDE = {
+    "topic": {"agent.side.updated"},
+    "workspaceId": str,
+    "sourceAgentSessionId": str,
+    "sideAgentSessionId": str,
+}
+_SIDE_PAYLOADS = (
+    {"type": {"opened"}, "side": SIDE},
+    {"type": {"turn"}, "turn": TURN},
+    {"type": {"message"}, "message": MESSAGE},
+    {"type": {"message_delta"}, **_DELTA},
+    {"type": {"interaction"}, "interaction": INTERACTION},
+    {"type": {"error"}, "code": set(CODES), "turnId?": str},
+    {
+        "type": {"closed"},
+        "reason": {"closed", "surface_disposed", "owner_lost", "source_deleted", "shutdown"},
+    },
+    {"type": {"expired"}, "reason": {"provider_lost", "overflow"}},
+)
 EVENTS: dict[str, Specification] = {
+    "side": {**_OF_SIDE, "sequence": int, "payload": _SIDE_PAYLOADS},
+    "side_gap": _OF_SIDE,
     "commit": {
         "commitSeq": int,
         "changes": [tuple({"type": {kind}, "row": row} for kind, row in CHANGES.items())],
@@ -411,15 +484,7 @@ EVENTS: dict[str, Specification] = {
     "checkpoint": {"commitSeq": int},
     "resync": {"commitSeq": int},
     "session_reset": {"commitSeq": int, **IDENTITY, "messageVersion": int},
-    "message_delta": {
-        **IDENTITY,
-        "turnId": str,
-        "messageId": str,
-        "kind": MESSAGE["kind"],
-        "field": {"text", "output"},
-        "deltaSeq": int,
-        "text": str,
-    },
+    "message_delta": _DELTA,
     "message_snapshot": {"message": MESSAGE},
     "stream_gap": {**IDENTITY, "messageId": str},
     "runtime_activity": {

@@ -69,6 +69,13 @@ SHOWN_BY = {
         "api_methods/test_session_update_settings.py::test_a_chosen_model_the_agent_does_not_take_fails_the_turn_and_is_never_replaced"
     ),
     "settings.invalid": "api_methods/test_session_create.py::test_a_refused_create_leaves_nothing_and_frees_its_id",
+    "side.not_found": "api_methods/test_side_refusals.py::test_what_is_not_there_is_not_found",
+    "side.expired": (
+        "providers_codex/hosted/test_hosted_sides.py::test_a_side_whose_process_is_killed_expires_and_its_source_goes_on"
+    ),
+    "side.exists": (
+        "providers_codex/hosted/test_hosted_sides.py::test_opening_again_finds_the_side_and_submits_are_its_own"
+    ),
     "attachment.unsupported": "api_methods/test_session_send.py::test_what_the_target_cannot_take_is_refused_whole",
     "attachment.not_found": "api_methods/test_attachments.py::test_another_workspace_or_session_does_not_find_it",
     "limit.exceeded": "end_to_end/test_admission.py::test_no_more_sessions_than_allowed_and_repeats_still_work",

@@ -141,6 +141,8 @@ def test_every_bound_of_the_contract_is_shown_with_its_default():
         "maxOpenGuides": 16,
         "respondTimeoutSeconds": 15,
         "settingsTimeoutSeconds": 15,
+        "maxSides": 1024,
+        "maxSideTurns": 1000,
         "sideOpenTimeoutSeconds": 20,
         "sideOwnerGraceSeconds": 2,
         "maxSideTombstones": 1024,

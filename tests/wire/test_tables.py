@@ -69,6 +69,13 @@ CONTROL = {
     "session/delete",
     "session/restore",
     "attachment/put",
+    "side/open",
+    "side/send",
+    "side/cancel",
+    "side/respond",
+    "side/close",
+    "surface/dispose",
+    "surface/attach",
     "turn/cancel",
     "interaction/respond",
 }
@@ -125,7 +132,7 @@ def test_reserved_names_are_the_contracts():
     ("name", "code"),
     [
         ("turn/editRetry", "capability.unsupported"),
-        ("side/open", "capability.unsupported"),
+        ("fault/inject", "capability.unsupported"),
         ("session/sections", "capability.unsupported"),
         ("project/list", "capability.unsupported"),
         ("session/explode", "request.unknown_method"),

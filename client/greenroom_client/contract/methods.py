@@ -34,6 +34,12 @@ from greenroom_client.contract.models import (
     SessionReply,
     SessionSearchReply,
     SessionsReply,
+    SideCapabilitiesReply,
+    SideGetReply,
+    SideListReply,
+    SideReply,
+    SurfaceAttachReply,
+    SurfaceDisposeReply,
     TargetId,
     TargetListReply,
     TurnId,
@@ -59,6 +65,9 @@ READ_METHODS = frozenset(
         "session/listDeleted",
         "session/messages",
         "session/search",
+        "side/capabilities",
+        "side/get",
+        "side/list",
         "target/list",
         "turn/get",
         "turn/list",
@@ -557,6 +566,202 @@ class Methods(ABC):
         """
         result: InteractionListReply = await self.request(
             "interaction/list", _given(workspace_id=workspace_id, cursor=cursor, limit=limit, status=status)
+        )
+        return result
+
+    async def side_capabilities(
+        self, *, workspace_id: WorkspaceId, agent_session_id: SessionId
+    ) -> SideCapabilitiesReply:
+        """Say whether a Side of this session can be opened.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, request.invalid, auth.forbidden,
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
+        """
+        result: SideCapabilitiesReply = await self.request(
+            "side/capabilities", _given(workspace_id=workspace_id, agent_session_id=agent_session_id)
+        )
+        return result
+
+    async def side_open(
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        agent_session_id: SessionId,
+        side_agent_session_id: SessionId,
+        surface_id: str,
+        instructions: str | None = None,
+    ) -> SideReply:
+        """Fork a live conversation into one that is never stored.
+
+        side_agent_session_id: A name of the caller's choice, that no session and no other Side has.
+        surface_id: The place in the client that shows it; it ends with that place.
+        instructions: What its agent is to keep to, beside the rules every Side has.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        session.not_found, session.deleted, session.quarantined, side.exists, side.expired,
+        capability.unsupported, session.cwd_missing, target.not_found, target.disabled, settings.invalid,
+        provider.model_unavailable, provider.unavailable, provider.auth_required, provider.rejected,
+        provider.timeout, provider.lost, provider.protocol, request.invalid, auth.forbidden,
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
+        """
+        result: SideReply = await self.request(
+            "side/open",
+            _given(
+                workspace_id=workspace_id,
+                agent_session_id=agent_session_id,
+                side_agent_session_id=side_agent_session_id,
+                surface_id=surface_id,
+                instructions=instructions,
+            ),
+        )
+        return result
+
+    async def side_send(
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        side_agent_session_id: SessionId,
+        client_submit_id: ClientSubmitId,
+        content: Sequence[PromptBlock],
+    ) -> TurnReply:
+        """Start a turn of a Side.
+
+        client_submit_id: Repeating it answers with the same turn as long as the Side lives; it binds
+        nothing outside of it.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        side.not_found, side.expired, session.busy, submit.conflict, request.too_large,
+        attachment.unsupported, request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded,
+        overloaded, store.unavailable, shutdown.in_progress, internal.
+        """
+        result: TurnReply = await self.request(
+            "side/send",
+            _given(
+                workspace_id=workspace_id,
+                side_agent_session_id=side_agent_session_id,
+                client_submit_id=client_submit_id,
+                content=content,
+            ),
+        )
+        return result
+
+    async def side_cancel(
+        self, *, workspace_id: WorkspaceId, side_agent_session_id: SessionId, turn_id: TurnId
+    ) -> TurnReply:
+        """Stop exactly this turn of a Side.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        side.not_found, side.expired, turn.not_found, request.invalid, auth.forbidden,
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
+        """
+        result: TurnReply = await self.request(
+            "side/cancel",
+            _given(workspace_id=workspace_id, side_agent_session_id=side_agent_session_id, turn_id=turn_id),
+        )
+        return result
+
+    async def side_respond(
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        side_agent_session_id: SessionId,
+        turn_id: TurnId,
+        request_id: RequestId,
+        answer: Answer,
+    ) -> InteractionReply:
+        """Answer a pending interaction of a Side.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        side.not_found, side.expired, interaction.not_found, interaction.not_pending,
+        interaction.unsupported_answer, provider.rejected, provider.timeout, provider.lost, request.invalid,
+        auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
+        """
+        result: InteractionReply = await self.request(
+            "side/respond",
+            _given(
+                workspace_id=workspace_id,
+                side_agent_session_id=side_agent_session_id,
+                turn_id=turn_id,
+                request_id=request_id,
+                answer=answer,
+            ),
+        )
+        return result
+
+    async def side_close(self, *, workspace_id: WorkspaceId, side_agent_session_id: SessionId) -> SideReply:
+        """End a Side; its source goes on.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        side.not_found, side.expired, provider.timeout, request.invalid, auth.forbidden,
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
+        """
+        result: SideReply = await self.request(
+            "side/close", _given(workspace_id=workspace_id, side_agent_session_id=side_agent_session_id)
+        )
+        return result
+
+    async def side_get(self, *, workspace_id: WorkspaceId, side_agent_session_id: SessionId) -> SideGetReply:
+        """Read a Side.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        side.not_found, side.expired, request.invalid, auth.forbidden, protocol.uninitialized,
+        limit.exceeded, overloaded, store.unavailable, shutdown.in_progress, internal.
+        """
+        result: SideGetReply = await self.request(
+            "side/get", _given(workspace_id=workspace_id, side_agent_session_id=side_agent_session_id)
+        )
+        return result
+
+    async def side_list(
+        self,
+        *,
+        workspace_id: WorkspaceId,
+        cursor: str | None = None,
+        limit: int | None = None,
+        agent_session_id: SessionId | None = None,
+    ) -> SideListReply:
+        """List the open Sides of a workspace.
+
+        cursor: `nextCursor` of the page before; without it, the first page.
+        agent_session_id: Only those forked from this session.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
+        """
+        result: SideListReply = await self.request(
+            "side/list",
+            _given(workspace_id=workspace_id, cursor=cursor, limit=limit, agent_session_id=agent_session_id),
+        )
+        return result
+
+    async def surface_dispose(self, *, workspace_id: WorkspaceId, surface_id: str) -> SurfaceDisposeReply:
+        """Close the Sides shown in a place of this client.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        provider.timeout, request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded,
+        overloaded, store.unavailable, shutdown.in_progress, internal.
+        """
+        result: SurfaceDisposeReply = await self.request(
+            "surface/dispose", _given(workspace_id=workspace_id, surface_id=surface_id)
+        )
+        return result
+
+    async def surface_attach(self, *, workspace_id: WorkspaceId, surface_id: str) -> SurfaceAttachReply:
+        """Take over the Sides shown in a place.
+
+        Needs a token of scope `control`. Raises `GreenroomError` with one of:
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
+        """
+        result: SurfaceAttachReply = await self.request(
+            "surface/attach", _given(workspace_id=workspace_id, surface_id=surface_id)
         )
         return result
 

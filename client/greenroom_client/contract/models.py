@@ -594,6 +594,10 @@ class Limits(TypedDict):
     """How long the delivery of an answer may take."""
     settingsTimeoutSeconds: float
     """How long a live agent may take to change a setting at once, the wait for it to open included."""
+    maxSides: int
+    """Sides that are open or opening."""
+    maxSideTurns: int
+    """Turns of one Side, all of which it remembers."""
     sideOpenTimeoutSeconds: float
     sideOwnerGraceSeconds: float
     """How long a Side outlives the connection of its owner."""
@@ -1390,6 +1394,39 @@ class Side(TypedDict):
     openedAt: int
 
 
+class SideCancelParams(TypedDict):
+    """Stop exactly this turn of a Side. A settled one is returned as it is."""
+
+    workspaceId: WorkspaceId
+    sideAgentSessionId: SessionId
+    turnId: TurnId
+
+
+class SideCapabilitiesParams(TypedDict):
+    """Whether a Side of this session can be opened, as far as is known without starting anything."""
+
+    workspaceId: WorkspaceId
+    agentSessionId: SessionId
+
+
+class SideCapabilitiesReply(TypedDict):
+    """Whether `side/open` may be tried."""
+
+    supported: bool
+    facts: SideFacts
+    """What was attested; the first five decide, each of them."""
+    reason: Literal["provider", "program", "conversation", "child"] | str | None
+    """Why not."""
+    commitSeq: int
+
+
+class SideCloseParams(TypedDict):
+    """End a Side; its source goes on."""
+
+    workspaceId: WorkspaceId
+    sideAgentSessionId: SessionId
+
+
 class SideClosed(TypedDict):
     """The Side was closed. Nothing of it follows."""
 
@@ -1412,6 +1449,22 @@ class SideExpired(TypedDict):
     reason: Literal["provider_lost", "overflow"] | str
 
 
+class SideFacts(TypedDict):
+    """What a provider family shows about ephemeral forks; none of it is assumed."""
+
+    nativeFork: bool
+    activeTurnSnapshot: bool
+    """It forks a conversation in the middle of a turn, without disturbing it."""
+    ephemeral: bool
+    """The fork is in no list, in no file, and gone with its process."""
+    hiddenHistory: bool
+    """The fork shows none of the turns that its model remembers."""
+    boundary: bool
+    """Something can be put between what is inherited and what is new that the model sees."""
+    tools: bool
+    multiTurn: bool
+
+
 class SideGap(TypedDict):
     """This client was too slow: nothing more of this Side is sent to it."""
 
@@ -1422,11 +1475,50 @@ class SideGap(TypedDict):
     sideAgentSessionId: SessionId
 
 
+class SideGetParams(TypedDict):
+    """Read a Side."""
+
+    workspaceId: WorkspaceId
+    sideAgentSessionId: SessionId
+
+
+class SideGetReply(TypedDict):
+    """A Side with what a client needs to follow it."""
+
+    side: Side
+    activeTurn: Turn | None
+    interactions: list[Interaction]
+    """Those that wait for an answer."""
+    sequence: int
+    """Of the last thing told of it."""
+    commitSeq: int
+
+
 class SideInteraction(TypedDict):
     """An interaction of the Side as it is now."""
 
     type: Literal["interaction"]
     interaction: Interaction
+
+
+class SideListParams(TypedDict):
+    """List the Sides of a workspace that are open, the oldest first."""
+
+    workspaceId: WorkspaceId
+    cursor: NotRequired[str | None]
+    """`nextCursor` of the page before; without it, the first page."""
+    limit: NotRequired[int | None]
+    agentSessionId: NotRequired[SessionId | None]
+    """Only those forked from this session."""
+
+
+class SideListReply(TypedDict):
+    """One page of open Sides."""
+
+    items: list[Side]
+    nextCursor: str | None
+    """Null at the end."""
+    commitSeq: int
 
 
 class SideMessage(TypedDict):
@@ -1436,11 +1528,51 @@ class SideMessage(TypedDict):
     message: Message
 
 
+class SideOpenParams(TypedDict):
+    """Fork the conversation of a session, in the middle of a turn too, into one that is never stored."""
+
+    workspaceId: WorkspaceId
+    agentSessionId: SessionId
+    sideAgentSessionId: SessionId
+    """A name of the caller's choice, that no session and no other Side has."""
+    surfaceId: str
+    """The place in the client that shows it; it ends with that place."""
+    instructions: NotRequired[str | None]
+    """What its agent is to keep to, beside the rules every Side has."""
+
+
 class SideOpened(TypedDict):
     """The Side is open; `sequence` counts from here."""
 
     type: Literal["opened"]
     side: Side
+
+
+class SideReply(TypedDict):
+    """The Side as it stands."""
+
+    side: Side
+    commitSeq: int
+
+
+class SideRespondParams(TypedDict):
+    """Answer a pending interaction of a Side."""
+
+    workspaceId: WorkspaceId
+    sideAgentSessionId: SessionId
+    turnId: TurnId
+    requestId: RequestId
+    answer: Answer
+
+
+class SideSendParams(TypedDict):
+    """Start a turn of a Side; text alone."""
+
+    workspaceId: WorkspaceId
+    sideAgentSessionId: SessionId
+    clientSubmitId: ClientSubmitId
+    """Repeating it answers with the same turn as long as the Side lives; it binds nothing outside of it."""
+    content: Sequence[PromptBlock]
 
 
 class SideTurn(TypedDict):
@@ -1482,6 +1614,34 @@ class StreamGap(TypedDict):
     workspaceId: WorkspaceId
     agentSessionId: SessionId
     messageId: MessageId
+
+
+class SurfaceAttachParams(TypedDict):
+    """Take over the Sides of this place: from now on they end with this connection."""
+
+    workspaceId: WorkspaceId
+    surfaceId: str
+
+
+class SurfaceAttachReply(TypedDict):
+    """The Sides this connection owns now."""
+
+    sides: list[Side]
+    commitSeq: int
+
+
+class SurfaceDisposeParams(TypedDict):
+    """Close the Sides of this place that this connection owns."""
+
+    workspaceId: WorkspaceId
+    surfaceId: str
+
+
+class SurfaceDisposeReply(TypedDict):
+    """The Sides that were closed, as they ended."""
+
+    closed: list[Side]
+    commitSeq: int
 
 
 class SweeperHealth(TypedDict):

@@ -4,7 +4,17 @@ store, commands to a mailbox, operations to a task."""
 from collections.abc import Callable
 from typing import Any
 
-from runtime.api.handlers import attachments, events, faults, host, labels, session_trees, sessions, turns
+from runtime.api.handlers import (
+    attachments,
+    events,
+    faults,
+    host,
+    labels,
+    session_trees,
+    sessions,
+    sides,
+    turns,
+)
 from runtime.api.requests_context import Handled, Request
 
 HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
@@ -29,6 +39,16 @@ HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
     "turn/cancel": turns.cancel,
     "interaction/respond": turns.respond,
     "interaction/list": turns.list_interactions,
+    "side/capabilities": sides.capabilities,
+    "side/open": sides.open_side,
+    "side/send": sides.send,
+    "side/cancel": sides.cancel,
+    "side/respond": sides.respond,
+    "side/close": sides.close,
+    "side/get": sides.get,
+    "side/list": sides.list_sides,
+    "surface/dispose": sides.dispose,
+    "surface/attach": sides.attach,
     "attachment/put": attachments.put,
     "attachment/get": attachments.get,
     "events/subscribe": events.subscribe,

@@ -12,6 +12,7 @@ from store.canonical.identifiers import SessionId
 
 ANY_WORKSPACE = "*"
 ACTIVITY_TOPIC = "agent.activity.updated"
+SIDE_TOPIC = "agent.side.updated"
 HOST_TOPIC = "host.updated"
 
 
@@ -42,6 +43,8 @@ def subscribe(request: Request[requests.EventsSubscribeParams]) -> Handled:
     )
     if HOST_TOPIC in params.topics:
         services.hub.add_of_host(subscription)
+    if SIDE_TOPIC in params.topics:
+        services.hub.add_of_sides(subscription)
     if ACTIVITY_TOPIC in params.topics:
         services.hub.add(subscription)
         subscription.begin(head)
