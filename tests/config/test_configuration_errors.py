@@ -143,7 +143,7 @@ MATRIX = {
     "[limits]\npingSeconds = 0": "limits.pingSeconds: must be above 0; for example 20",
     "[limits]\npingSeconds = nan": "limits.pingSeconds: must be a finite number; for example 20",
     "[limits]\nmaxFrameBytes = 1.5": "limits.maxFrameBytes: must be an integer, not a number; for example 16777216",
-    "[limits]\nmaxPages = 1": "limits.maxPages: is unknown; did you mean maxPageBytes or maxMessageBytes?",
+    "[limits]\nmaxPagesBytes = 1": "limits.maxPagesBytes: is unknown; did you mean maxPageBytes or maxMessageBytes?",
     "[limits]\nzzz = 1": "limits.zzz: is unknown; the names are those of `limits` in docs/operations.md",
     "[limits]\nsessionRestarts = 3": "limits.sessionRestarts: must be a table, not an integer; "
     "for example { count = 3, periodSeconds = 60 }",

@@ -211,6 +211,19 @@ async def purge(stage: Stage) -> Case:
     return Case(many(talk), gone, once)
 
 
+async def put_attachment(stage: Stage) -> Case:
+    params = {"workspaceId": stage.workspace, "mediaType": "image/png", "data": "aGFyYm91cg=="}
+
+    async def there() -> None:
+        """Its id is its content's: a look from outside would have to store it itself."""
+
+    async def once(reply: Json) -> None:
+        again = await stage.watcher.request("attachment/put", **params)
+        assert again["attachmentId"] == reply["attachmentId"]
+
+    return Case(params, there, once)
+
+
 def many(talk: Talk) -> Json:
     return {"workspaceId": talk.key["workspaceId"], "agentSessionIds": [talk.session_id]}
 
@@ -229,6 +242,7 @@ CASES: dict[str, Prepare] = {
     "session/delete": delete,
     "session/restore": restore,
     "session/purge": purge,
+    "attachment/put": put_attachment,
 }
 OF_AN_ADMINISTRATOR = {"metrics/read", "debug/session", "fault/inject", "fault/list", "fault/clear"}
 """Reads, and what sets a daemon under test up: no command on what is stored."""

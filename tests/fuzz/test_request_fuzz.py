@@ -18,7 +18,7 @@ from tests.end_to_end.fixtures import TOKENS, running, shared_settings, token_of
 from tests.fuzz.raw_client import RawClient, masked_frame, raw_connection
 from tests.fuzz.requests import Requests
 
-FRAMES_A_RUN = 50_000
+FRAMES_A_RUN = 25_000
 IN_FLIGHT = 100
 """Fewer than `maxInFlightRequests`: a request that is refused for its number says nothing of itself."""
 RUN_SECONDS_MAX = 110.0
@@ -106,7 +106,7 @@ def requests_from(seed: str, folder: Path, workspaces: tuple[str, ...]) -> Reque
 
 async def converse(client: RawClient, run: Run) -> None:
     """Send them all, never too many at once, and wait for every reply."""
-    with trio.fail_after(RUN_SECONDS_MAX):
+    with trio.move_on_after(RUN_SECONDS_MAX):
         while run.replies < FRAMES_A_RUN:
             room = min(IN_FLIGHT - (run.frames_sent - run.replies), FRAMES_A_RUN - run.frames_sent)
             if room > IN_FLIGHT // 2 or (room > 0 and run.frames_sent + room == FRAMES_A_RUN):
@@ -115,10 +115,13 @@ async def converse(client: RawClient, run: Run) -> None:
                 run.take(text)
 
 
+@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("token", ["admin", "worker", "tenant", "reader"])
-async def test_every_request_is_answered_once_and_as_its_method_says(daemon: Daemon, token: str) -> None:
+async def test_every_request_is_answered_once_and_as_its_method_says(
+    daemon: Daemon, token: str, seed: int
+) -> None:
     workspaces = (*TOKENS.get(token, {}).get("workspaces", ()), "fuzz-1", "fuzz-2", "other")
-    run = Run(requests_from(f"{token}-1", daemon.folder / "root", workspaces))
+    run = Run(requests_from(f"{token}-{seed}", daemon.folder / "root", workspaces))
     async with raw_connection(daemon.port, daemon.token if token == "admin" else token_of(token)) as client:
         hello = {"protocolVersion": 1, "clientInfo": {"name": "fuzz"}}
         await client.send(
@@ -128,8 +131,8 @@ async def test_every_request_is_answered_once_and_as_its_method_says(daemon: Dae
             pass
         assert b'"result"' in first[0], first
         await converse(client, run)
-    assert run.frames_sent == run.replies == FRAMES_A_RUN
-    assert not run.asked, f"never answered: {list(run.asked.items())[:5]}"
+    assert run.frames_sent == run.replies, f"never answered: {list(run.asked.items())[:50]}"
+    assert run.replies == FRAMES_A_RUN, "the daemon was too slow"
     expected = {"ok", "request.invalid", "session.not_found"}
     assert expected <= run.codes.keys(), run.codes
 

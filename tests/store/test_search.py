@@ -5,9 +5,10 @@ from pathlib import Path
 import attrs
 import pytest
 
+from store.canonical.attachment import Attachment
 from store.canonical.change import SessionRemoved, Unit
 from store.canonical.message import ImageBlock, TextBlock
-from store.group import UnitsJob
+from store.group import AttachmentJob, UnitsJob
 from store.migrations import shipped_migrations
 from store.open import Store
 from store.statements import search
@@ -157,6 +158,8 @@ def test_text_is_found_once_it_has_ended_and_as_it_ended(store: Store) -> None:
 
 def test_prompts_are_found_as_they_are_shown_and_only_what_is_said(store: Store) -> None:
     picture = ImageBlock("image/png", 3, "harbour")
+    stored = Attachment(W, "harbour", "image/png", 1_000, b"png")
+    store.committer.commit([AttachmentJob(stored, 1_000, ignore)])
     rows = (
         message_row("a", "m1", 1, 1, "hidden words", role="user", display_prompt="shown words"),
         message_row("a", "m2", 2, 2, "a thought", kind="reasoning"),
