@@ -18,6 +18,7 @@ import attrs
 import trio
 
 from tests.contract.client_histories import FOLDER, Line, prepare, write
+from tests.doubles.scripted_codex import TARGET as SCRIPTED
 from tests.end_to_end.client import ACTIVITY, Client, Json, Sent, connected
 from tests.end_to_end.daemon import Daemon
 from tests.end_to_end.talk import text
@@ -108,6 +109,18 @@ class Recorder:
     async def reached(self, turn: Json, phase: str = "settled") -> None:
         """A turn has come to a phase."""
         await self.client.row("turn", turnId=turn["turnId"], phase=phase)
+
+    def payloads(self, kind: str, **members: Any) -> list[Json]:
+        """What was told of Sides, of one kind and with these members in its row."""
+        told = [event["payload"] for event in self.client.events("side") if event["payload"]["type"] == kind]
+        rows = [payload.get(kind, payload) for payload in told]
+        return [row for row in rows if all(row[name] == value for name, value in members.items())]
+
+    async def told(self, kind: str, turn_id: str, **members: Any) -> Json:
+        """A row of a Side, waited for."""
+        rows = await self.client.wait(lambda: self.payloads(kind, turnId=turn_id, **members), f"a {kind}")
+        row: Json = rows[0]
+        return row
 
     def lines(self) -> list[Line]:
         """All of it, in the order of the connection."""
@@ -229,6 +242,40 @@ async def guiding(record: Recorder) -> None:
     await record.refused("turn.settled", "turn/guide", **guide, clientSubmitId="g4", content=text("late"))
 
 
+async def siding(record: Recorder) -> None:
+    """A Side of a running turn: opened, asked, stopped, attached, closed with its surface."""
+    await record.begin()
+    await record.get("events/subscribe", workspaceId="w", topics=["agent.side.updated"])
+    key, turn = await record.create("c1", "[[say begun]] [[sleep 600000]]", agentTargetId=SCRIPTED)
+    await record.reached(turn, "running")
+    await record.get("side/capabilities", **key)
+    side = {"workspaceId": "w", "sideAgentSessionId": "side"}
+    opened = {**key, "sideAgentSessionId": "side", "surfaceId": "pane"}
+    await record.get("side/open", **opened, instructions="Be short.")
+    await record.get("side/list", workspaceId="w")
+    talk = partial(record.get, "side/send", **side)
+    first = (await talk(clientSubmitId="a", content=text("[[say words]]")))["turn"]
+    await record.told("turn", first["turnId"], phase="settled")
+    second = (await talk(clientSubmitId="b", content=text("[[ask]] [[sleep 600000]]")))["turn"]
+    asked = await record.told("interaction", second["turnId"], status="pending")
+    await record.get("side/get", **side)
+    answer = {"optionId": asked["options"][0]["optionId"]}
+    named = {**side, "turnId": second["turnId"]}
+    await record.get("side/respond", **named, requestId=asked["requestId"], answer=answer)
+    await record.told("interaction", second["turnId"], status="answered")
+    await record.get("side/cancel", **named)
+    await record.told("turn", second["turnId"], phase="settled")
+    await record.get("surface/attach", workspaceId="w", surfaceId="pane")
+    await record.get("surface/dispose", workspaceId="w", surfaceId="pane")
+    await record.client.wait(lambda: record.payloads("closed"), "the end of the Side")
+    await record.refused("side.expired", "side/get", **side)
+    await record.refused("side.not_found", "side/get", workspaceId="w", sideAgentSessionId="nobody")
+    await record.get("side/open", **{**opened, "sideAgentSessionId": "second"})
+    await record.get("side/close", workspaceId="w", sideAgentSessionId="second")
+    await record.get("turn/cancel", **key, turnId=turn["turnId"])
+    await record.reached(turn)
+
+
 async def deleting(record: Recorder) -> None:
     """Sessions deleted, brought back, and purged."""
     await record.begin()
@@ -337,6 +384,7 @@ CONVERSATIONS: dict[str, tuple[str, Callable[[Recorder], Awaitable[None]]]] = {
     "working": ("plain", working),
     "asking": ("plain", asking),
     "guiding": ("guided", guiding),
+    "siding": ("forking", siding),
     "deleting": ("plain", deleting),
     "refusals": ("plain", refusals),
     "failures": ("plain", failures),

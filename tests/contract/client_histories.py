@@ -18,6 +18,7 @@ import jsonschema
 from runtime.wire.documents import schema_document
 from tests.contract.played_frames import REST
 from tests.doubles.guided_agent import guided_target
+from tests.doubles.scripted_codex import scripted_target
 from tests.end_to_end.daemon import Daemon
 from tests.end_to_end.fixtures import agent
 from tools.files import ROOT
@@ -59,6 +60,11 @@ def guided_daemon(folder: Path) -> Json:
     return {"limits": {"guideTimeoutSeconds": 1}, "targets": [guided_target(folder)]}
 
 
+def forking_daemon(folder: Path) -> Json:
+    """An agent whose conversations can be forked."""
+    return {"limits": {"cancelGraceSeconds": 1}, "targets": [scripted_target(folder)]}
+
+
 def narrow_daemon(folder: Path) -> Json:
     """Room for one session, and little for what one of them says."""
     return {"limits": {"maxSessions": 1, "maxMessageBytes": 4096}}
@@ -80,6 +86,7 @@ def faulty_daemon(folder: Path) -> Json:
 DAEMONS: Mapping[str, Callable[[Path], Json]] = {
     "plain": plain_daemon,
     "guided": guided_daemon,
+    "forking": forking_daemon,
     "narrow": narrow_daemon,
     "stopping": stopping_daemon,
     "faulty": faulty_daemon,
@@ -197,6 +204,13 @@ def owed(line: Line) -> Iterator[tuple[tuple[str, ...], Any]]:
         yield ("reply", str(line.said["id"]), str(refused.get("message"))), shown(line.said, words)
         return
     if event["type"] in _HINTS:
+        return
+    if event["type"] == "side":
+        payload = event["payload"]
+        kind = payload["type"]
+        key = (event["sideAgentSessionId"], *_named(kind, payload.get(kind, payload)))
+        # The Side's own count has the name of a message's place.
+        yield key, shown(event, tuple(word for word in _WORDS.get(kind, ("type",)) if word != "sequence"))
         return
     if event["type"] != "commit":
         yield _named(event["type"], event), shown(event, ("type",))
