@@ -74,7 +74,8 @@ class ClaudeAdapter:
 
     def __init__(self, limits: AdapterLimits, hosted: HostedConversation) -> None:
         self._limits = limits
-        self._hosted = hosted
+        self.hosted = hosted
+        """What the process was started for."""
         self._reader = FrameReader(limits)
         self._requests = OpenRequests()
         self._changes = SettingChanges(self._requests, limits.initialize_timeout_seconds)
@@ -209,13 +210,13 @@ class ClaudeAdapter:
     # --- commands ---------------------------------------------------------------------------------------------
 
     def _open(self, command: OpenThread) -> None:
-        wanted = self._hosted.session_id if self._hosted.resumes else None
+        wanted = self.hosted.session_id if self.hosted.resumes else None
         if self._conversation is not None or command.provider_session_id != wanted:
             error = runtime_error("internal", "This process was started for another conversation.")
             self._out.deliver(command.scope, ThreadOpenFailed(error))
             return
         self._conversation = conversation = Conversation(command.scope, self._requests, self._held)
-        conversation.usage.whole = not self._hosted.resumes
+        conversation.usage.whole = not self.hosted.resumes
         changes = changes_towards(self._held, command.settings)
         opened = partial(self._opened, conversation, command)
         self._changes.make(conversation, changes, opened, self._out)
@@ -243,7 +244,7 @@ class ClaudeAdapter:
             return
         told = conversation.opened()
         capabilities = self._attested.capabilities()
-        opened = ThreadOpened(self._hosted.session_id, self._hosted.resumes, capabilities, told)
+        opened = ThreadOpened(self.hosted.session_id, self.hosted.resumes, capabilities, told)
         out.deliver(command.scope, opened)
 
     def _start_turn(self, command: StartTurn) -> None:
