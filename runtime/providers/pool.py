@@ -154,6 +154,7 @@ class ConnectionPool:
         if scope in self._tenancies:
             raise ScopeInUse(f"{scope} is held already")
         tenancy = Tenancy(scope, held.launch, sink, held.descriptor, held.capacity, "held", held.live)
+        tenancy.joined = holder
         self._tenancies[scope] = tenancy
         connection.attach(scope, sink)
         tenancy.reference = ConnectionReference(tenancy, connection, self._release, self._force)
@@ -223,6 +224,11 @@ class ConnectionPool:
         raise tenancy.refusal
 
     async def _wait_for_place(self, tenancy: Tenancy) -> LiveConnection:
+        kept = self._kept_by_a_fork(tenancy)
+        if kept is not None:
+            tenancy.live = kept
+            kept.pending.add(tenancy)
+            return kept
         self._admission.offer(tenancy)
         self._report_pressure()
         seconds = self._limits.admission_wait_seconds
@@ -233,6 +239,16 @@ class ConnectionPool:
             tenancy.refusal = tenancy.refusal or AcquireFailed(failures.admission_timed_out(seconds))
             raise tenancy.refusal
         return tenancy.live
+
+    def _kept_by_a_fork(self, tenancy: Tenancy) -> LiveConnection | None:
+        """The connection this scope left while a fork of it stayed: no other process may write its conversation yet."""
+        for other in self._tenancies.values():
+            live = other.live
+            if other.joined != tenancy.scope or other.phase != "held" or live is None:
+                continue
+            if other.launch == tenancy.launch and live.connection.takes_scopes:
+                return live
+        return None
 
     def _withdraw(self, tenancy: Tenancy) -> None:
         """Acquiring failed or was cancelled: leave nothing, and end a start that nobody waits for any more."""

@@ -73,6 +73,8 @@ class Tenancy:
     live: LiveConnection | None = None
     refusal: AcquireFailed | None = None
     reference: "ConnectionReference | None" = None
+    joined: Scope | None = None
+    """Whose connection it joined, as a fork of what that scope has there."""
     placed: trio.Event = attrs.field(factory=trio.Event)
     settled: trio.Event = attrs.field(factory=trio.Event)
     """Acquiring has come to an end, one way or the other."""

@@ -249,6 +249,25 @@ async def test_closing_the_source_leaves_its_side_and_deleting_it_ends_the_side_
     assert await sides.wait(side, "closed") == {"type": "closed", "reason": "source_deleted"}
 
 
+@pytest.mark.rule("RT-131")
+async def test_a_session_goes_back_to_the_process_its_side_keeps(stage: Stage, sides: SideStage) -> None:
+    """Another process could not write the conversation while this one still holds it (FC-39)."""
+    talk = await stage.talk("[[say done]]", settings={"dedicatedProcess": True})
+    await stage.client.settled(talk.turn)
+    side = await sides.open(talk)
+    await stage.client.request("session/close", workspaceId=stage.workspace, agentSessionId=talk.session_id)
+    turn = await talk.send("[[say back]]")
+    assert (await stage.client.settled(turn))["outcome"] == "completed"
+    thread = await stage.thread_of(talk)
+    pids = {
+        note["pid"]
+        for note in notes(stage.home)
+        if (note.get("told", {}).get("params") or {}).get("threadId") == thread
+    }
+    assert len(pids) == 1
+    assert (await sides.settled(side, await sides.send(side, "[[say too]]")))["outcome"] == "completed"
+
+
 @pytest.mark.rule("RT-120", "RT-110", "PR-016", "RT-130")
 async def test_a_side_of_a_closed_session_has_a_process_of_its_own_and_takes_nothing_from_it(
     stage: Stage, sides: SideStage
