@@ -21,6 +21,7 @@ OF_A_SIDE: dict[str, dict[str, Any]] = {
 OPEN = {"sideAgentSessionId": "side", "surfaceId": "pane"}
 
 
+@pytest.mark.rule("AP-040")
 @pytest.mark.parametrize("method", OF_A_SIDE)
 async def test_what_is_not_there_is_not_found(client: Client, workspace: str, method: str) -> None:
     refused = await client.refused(

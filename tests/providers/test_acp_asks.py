@@ -15,7 +15,7 @@ from runtime.providers.normalized import (
     TurnAccepted,
     TurnEnded,
 )
-from runtime.providers.port import AnswerInteraction, CancelTurn, Diagnostic, StartTurn
+from runtime.providers.port import AnswerInteraction, CancelTurn, Deliver, Diagnostic, StartTurn
 from store.canonical.identifiers import CallId, RequestId
 from store.canonical.interaction import (
     Answer,
@@ -120,6 +120,33 @@ def test_first_mention_of_a_call_may_be_the_ask_and_two_options_of_a_kind_stay_t
             ),
         ),
     )
+
+
+@pytest.mark.rule("RT-027")
+@pytest.mark.parametrize("early", [True, False], ids=["announced before", "with the ask"])
+@pytest.mark.parametrize(
+    ("said", "prompt"),
+    [
+        ({"rawInput": {"url": "https://a.example", "prompt": "Sum it up"}}, "prompt"),
+        ({"rawInput": {"url": "https://a.example"}, "prompt": "Sum it up"}, "prompt"),
+        ({"url": "https://a.example", "prompt": "Sum it up"}, "prompt"),
+        ({"url": "https://a.example", "instruction": "Sum it up", "rawInput": {}}, "instruction"),
+        ({"rawInput": {"url": "https://a.example", "prompt": "Sum it up"}, "url": "other"}, "prompt"),
+    ],
+    ids=["nested", "both", "root", "instruction", "nested wins"],
+)
+def test_what_a_call_says_beside_its_input_is_shown_as_if_it_stood_in_it(
+    said: dict[str, object], prompt: str, early: bool
+) -> None:
+    book = prompted()
+    if early:
+        book.receive(update("sa", "tool_call", toolCallId="c1", title="Fetch", kind="fetch", **said))
+    book.receive(ask("sa", 0, "c1", "allow_once", title="Fetch", kind="fetch", **({} if early else said)))
+    events = [output.event for output in book.outputs if isinstance(output, Deliver)]
+    [told] = [event for event in events if isinstance(event, ToolCallReported)]
+    assert told.input == {"url": "https://a.example", prompt: "Sum it up"}
+    [shown] = [event for event in events if isinstance(event, InteractionRequested)]
+    assert shown.input == ApprovalInput(CALL, "Fetch", "fetch", url="https://a.example", prompt="Sum it up")
 
 
 @pytest.mark.rule("RT-017")

@@ -52,7 +52,7 @@ def options_of(request: PermissionRequest) -> tuple[InteractionOption, ...]:
 
 def approval_of(part: ToolCallPart, record: ToolCallRecord) -> ApprovalInput:
     """What is asked, completed by what earlier frames said of the same call (RT-014). It never changes after."""
-    raw = object_of(part.raw_input) or object_of(record.input)
+    raw = object_of(record.input)
     changes = tuple(file_change(diff) for diff in part.diffs) or record.changes
     return ApprovalInput(
         call_id=part.call_id,
@@ -62,6 +62,7 @@ def approval_of(part: ToolCallPart, record: ToolCallRecord) -> ApprovalInput:
         cwd=text_of(raw.get("cwd")) or text_of(raw.get("workdir")),
         changes=changes,
         url=text_of(raw.get("url")),
+        prompt=text_of(raw.get("prompt")) or text_of(raw.get("instruction")),
         reason=part.text,
     )
 

@@ -80,6 +80,9 @@ def read_permission(params: Json) -> PermissionRequest | None:
     )
 
 
+_INPUT_DETAILS: Final = ("url", "prompt", "instruction")
+
+
 def read_tool_call(update: Members, created: bool = False) -> ToolCallPart | None:
     """Read a tool call or an update of one; null without an id."""
     call_id = text_of(update.get("toolCallId"))
@@ -99,6 +102,7 @@ def read_tool_call(update: Members, created: bool = False) -> ToolCallPart | Non
         text=text,
         diffs=diffs,
         raw_input=update.get("rawInput"),
+        details={name: update[name] for name in _INPUT_DETAILS if text_of(update.get(name))},
         raw_output=update.get("rawOutput"),
     )
 

@@ -54,6 +54,7 @@ class ToolCallRecord:
             # Growing output travels as appendable text, so that a long one costs no row a frame.
             events.append(ToolOutputChunk(self.turn_id, self.call_id, grown))
         changes = self._changes(part.diffs)
+        known = self._input(part)
         report = ToolCallReported(
             self.turn_id,
             self.call_id,
@@ -61,7 +62,7 @@ class ToolCallRecord:
             title=_news(part.title, self.title),
             kind=part.kind if part.kind != self.kind else None,
             status=self._advance(part.progress),
-            input=part.raw_input if part.raw_input not in (None, {}, self.input) else None,
+            input=known if known not in (None, {}, self.input) else None,
             output_text=text if text != self._text and grown is None else None,
             exit_code=exit_code if exit_code != self.exit_code else None,
             changes=changes,
@@ -96,6 +97,13 @@ class ToolCallRecord:
         if text is None or not self._text or len(text) <= len(self._text) or not text.startswith(self._text):
             return None
         return text[len(self._text) :]
+
+    def _input(self, part: ToolCallPart) -> Json:
+        """The call's input with what was said beside it; what stands in the input itself wins (RT-027)."""
+        known = part.raw_input if part.raw_input not in (None, {}) else self.input
+        if not part.details or not (known is None or isinstance(known, dict)):
+            return known
+        return {**part.details, **object_of(known)}
 
     def _changes(self, diffs: tuple[DiffPart, ...]) -> tuple[FileChange, ...] | None:
         if not diffs or diffs == self._diffs:

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import attrs
 
+from runtime.providers.jsonrpc.members import Members
 from store.canonical.common import Json, Usage
 from store.canonical.identifiers import CallId
 from store.canonical.message import NoticeSeverity, PlanEntry, ToolKind
@@ -45,6 +46,8 @@ class ToolCallPart:
     text: str | None = None
     diffs: tuple[DiffPart, ...] = ()
     raw_input: Json = None
+    details: Members = attrs.field(factory=dict)
+    """What some agents say of the input beside it: `url`, `prompt`, `instruction` (RT-027)."""
     raw_output: Json = None
 
 

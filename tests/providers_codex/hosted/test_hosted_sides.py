@@ -344,6 +344,45 @@ async def test_a_lost_owner_takes_its_sides_along_unless_another_connection_take
     assert (await sides.wait(names[0], "closed"))["reason"] == "surface_disposed"
 
 
+@pytest.mark.rule("AP-017", "AP-040")
+async def test_each_operation_is_there_and_what_it_tells_stays_in_its_workspace_and_is_numbered_for_itself(
+    stage: Stage, sides: SideStage, connect: Connect
+) -> None:
+    talk, _ = await stage.settled("[[say done]]")
+    async with connect() as elsewhere, connect() as here:
+        for client, workspace in ((elsewhere, f"{stage.workspace}-x"), (here, stage.workspace)):
+            await client.request("events/subscribe", workspaceId=workspace, topics=[SIDES])
+        assert (await sides.request("side/capabilities", agentSessionId=talk.session_id))["supported"]
+        first, second = await sides.open(talk), await sides.open(talk)
+        asking = await sides.send(first, "[[ask]] [[say answered]]")
+        asked = (await sides.wait(first, "interaction"))["interaction"]
+        named = {"sideAgentSessionId": first, "turnId": asking["turnId"]}
+        for wrong in ({"turnId": "unknown"}, {"requestId": "unknown"}, {"sideAgentSessionId": second}):
+            params = {**named, "requestId": asked["requestId"], "answer": {"optionId": "accept"}, **wrong}
+            code = (await sides.refused("side/respond", **params))["code"]
+            assert code in ("turn.not_found", "interaction.not_found"), wrong
+        wrong_turn = await sides.refused("side/cancel", **{**named, "sideAgentSessionId": second})
+        assert wrong_turn["code"] == "turn.not_found"
+        await sides.request(
+            "side/respond", **named, requestId=asked["requestId"], answer={"optionId": "accept"}
+        )
+        assert (await sides.settled(first, asking))["outcome"] == "completed"
+        hanging = await sides.send(second, "[[sleep 600000]]")
+        await sides.request("side/cancel", sideAgentSessionId=second, turnId=hanging["turnId"])
+        assert (await sides.settled(second, hanging))["outcome"] == "canceled"
+        for side in (first, second):
+            await sides.request("side/close", sideAgentSessionId=side)
+            await sides.wait(side, "closed")
+            numbers = [event["sequence"] for event in sides.told(side)]
+            assert numbers == list(range(1, len(numbers) + 1)), "each Side counts for itself"
+        await here.wait(lambda: len(_ends(here)) == 2, "the ends of both")
+        assert elsewhere.events("side") == []
+
+
+def _ends(client: Client) -> list[Json]:
+    return [event for event in client.events("side") if event["payload"]["type"] == "closed"]
+
+
 async def test_a_command_that_follows_its_opening_finds_the_side(stage: Stage, sides: SideStage) -> None:
     talk, _ = await stage.settled("[[say done]]")
     name = f"quick-{time.monotonic_ns()}"
