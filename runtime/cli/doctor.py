@@ -5,11 +5,14 @@ Owns the checks and their wording. It may run beside a daemon: the database is o
 
 import os
 import pwd
+import shutil
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+import apsw
 import attrs
 
 from runtime.cli.commands import load, perform
@@ -17,6 +20,7 @@ from runtime.cli.daemon_access import read_announcement
 from runtime.cli.failures import EXIT_FAILED, CommandFailed
 from runtime.cli.output import Output
 from runtime.cli.program_reports import AttestedProgram, attested_programs
+from runtime.cli.version import program_version
 from runtime.config import Configuration, Flags, ProgramFinder, ProgramsOnPath
 from runtime.observability.process_figures import open_files_limit
 from runtime.providers.launch import ServerAddress
@@ -31,6 +35,9 @@ from store.open import DATABASE_FILE_NAME
 
 Verdict: TypeAlias = Literal["ok", "note", "problem"]
 
+MEBIBYTE: Final = 1024 * 1024
+DISK_BYTES_WANTED: Final = 1024 * MEBIBYTE
+"""Less is told: the commit log alone may come to as much."""
 _STYLES = {"ok": "green", "note": "yellow", "problem": "red"}
 
 
@@ -74,9 +81,11 @@ def examine(
     configuration: Configuration, programs: ProgramFinder, attested: Mapping[str, AttestedProgram]
 ) -> Iterator[Finding]:
     """Every finding, in the order in which a start would meet them."""
+    yield _versions()
     source = configuration.config_file or "defaults only, there is no file"
     yield Finding("configuration", "ok", str(source))
     yield from _data_directory(configuration.data_dir)
+    yield _disk(configuration)
     yield _daemon(configuration)
     yield _open_files(configuration)
     yield _database(configuration.data_dir / DATABASE_FILE_NAME)
@@ -102,6 +111,28 @@ def examine(
             "no agent was found on PATH",
             "install one, or configure [[targets]] (docs/operations.md)",
         )
+
+
+def _versions() -> Finding:
+    """What the program itself is made of: what a report of a fault has to name."""
+    python = ".".join(str(part) for part in sys.version_info[:3])
+    text = f"greenroom {program_version()}, Python {python}, SQLite {apsw.sqlite_lib_version()}"
+    return Finding("versions", "ok", text)
+
+
+def _disk(configuration: Configuration) -> Finding:
+    """Whether there is room: below the reserve the store refuses commands (`store.full`)."""
+    check, folder = "disk", configuration.data_dir
+    while not folder.exists():
+        folder = folder.parent
+    free, reserve = shutil.disk_usage(folder).free, configuration.limits.store_reserve_bytes
+    text = f"{free / MEBIBYTE:,.0f} MiB free for the data directory"
+    if free < reserve:
+        text = f"{text}, the store keeps {reserve / MEBIBYTE:,.0f} in reserve"
+        return Finding(check, "problem", text, "make room: until then commands are refused with store.full")
+    if free < DISK_BYTES_WANTED:
+        return Finding(check, "note", text, "make room, or name a --data-dir on a larger disk")
+    return Finding(check, "ok", text)
 
 
 def _data_directory(data_dir: Path) -> Iterator[Finding]:

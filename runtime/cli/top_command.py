@@ -152,7 +152,8 @@ def summary_lines(now: Look, before: Look | None) -> Iterator[str]:
     live, store = health["live"], health["store"]
     codes = ", ".join(dict.fromkeys(problem["code"] for problem in health["problems"]))
     yield f"health    {health['status']}" + (f": {codes}" if codes else "")
-    awake = f"{live['sessions']} sessions awake, {live['turns']} turns"
+    turns = int(now.figures.get("greenroom_turns_unsettled", live["turns"]))
+    awake = f"{live['sessions']} sessions awake, {turns} turns"
     yield f"running   {awake}, {sum(now.processes.values())} agent processes{_states(now.processes)}"
     if now.figures:
         memory = _size(now.figures.get("greenroom_resident_memory_bytes", 0))

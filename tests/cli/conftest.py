@@ -7,6 +7,8 @@ import pytest
 
 from runtime.config import Flags
 from tests.cli.streams import Typed
+from tests.cli.verbs import Do, doing
+from tests.end_to_end.daemon import Daemon
 from tests.end_to_end.fixtures import daemon, make_daemon, workspace
 
 __all__ = ["daemon", "make_daemon", "workspace"]
@@ -44,3 +46,21 @@ def keyboard() -> Iterator[Typed]:
 def known_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     """The session that `greenroom run` begins is called s1."""
     monkeypatch.setattr("runtime.cli.run_command.SystemIdentifiers.new_id", lambda _: "s1")
+
+
+@pytest.fixture
+def do(daemon: Daemon, workspace: str, capsys: pytest.CaptureFixture[str]) -> Do:
+    """Runs a command in the test's workspace of the shared daemon."""
+    return doing(str(daemon.data_dir), workspace, capsys)
+
+
+@pytest.fixture
+def do_anywhere(daemon: Daemon, capsys: pytest.CaptureFixture[str]) -> Do:
+    """Runs a command that is of no workspace."""
+    return doing(str(daemon.data_dir), "", capsys, workspace_free=True)
+
+
+@pytest.fixture
+def do_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Do:
+    """Runs a command where no daemon runs."""
+    return doing(str(tmp_path / "nobody"), "default", capsys)

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 
 import apsw
 import attrs
@@ -26,8 +28,10 @@ def findings(flags):
 def test_before_the_first_start_everything_is_still_to_be_made(data_dir, flags):
     found = findings(flags)
     assert {check: finding.verdict for check, finding in found.items()} == {
+        "versions": "ok",
         "configuration": "ok",
         "data directory": "ok",
+        "disk": "ok",
         "daemon": "ok",
         "open files": "ok",
         "database": "ok",
@@ -38,6 +42,21 @@ def test_before_the_first_start_everything_is_still_to_be_made(data_dir, flags):
     }
     assert found["data directory"].text == f"{data_dir} will be made at the first start"
     assert not data_dir.exists()
+
+
+@pytest.mark.parametrize(
+    ("free_bytes", "verdict"), [(2**24 - 1, "problem"), (2**24, "note"), (2**30 - 1, "note"), (2**30, "ok")]
+)
+def test_the_room_on_the_disk_is_told_before_it_is_gone(flags, monkeypatch, free_bytes, verdict):
+    usage = shutil.disk_usage("/")._replace(free=free_bytes)
+    monkeypatch.setattr("runtime.cli.doctor.shutil.disk_usage", lambda _: usage)
+    found = findings(flags)["disk"]
+    assert found.verdict == verdict
+    assert bool(found.next_step) == (verdict != "ok")
+
+
+def test_the_versions_that_a_report_has_to_name_are_told(flags):
+    assert re.search(r"greenroom \S+, Python 3\.\d+\.\d+, SQLite 3\.", findings(flags)["versions"].text)
 
 
 def test_a_directory_others_can_look_into_is_noted(data_dir, flags):
