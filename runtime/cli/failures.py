@@ -49,9 +49,9 @@ class Subject:
 _NEXT_STEPS: Mapping[str, str] = {
     "auth.forbidden": "use the data directory's own token, or ask for a token that covers this",
     "capability.unsupported": "this daemon or this agent cannot do it; `greenroom --version` names the program's version",
-    "session.busy": "wait for the turn to end (greenroom show {session}), or cancel it there where it was started",
+    "session.busy": "wait for the turn to end (greenroom tail {session} --once), or stop it: greenroom cancel {session}",
     "session.cwd_missing": "make the directory {cwd} and try again: {again}",
-    "session.deleted": "choose another session: greenroom sessions",
+    "session.deleted": "have it back (greenroom undelete {session}), or choose another: greenroom sessions",
     "session.not_found": "list the sessions of workspace {workspace}: greenroom sessions --workspace {workspace}",
     "session.not_resumable": "start a new session: greenroom run without --session",
     "session.quarantined": "its history stays readable (greenroom show {session}); please report the bug in the log",

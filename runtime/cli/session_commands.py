@@ -9,7 +9,7 @@ from typing import Final
 import attrs
 import trio
 
-from greenroom_client import Client, GreenroomError
+from greenroom_client import Client, GreenroomError, text_of
 from greenroom_client.contract.models import Message, SessionGetReply, SessionListItem, Turn
 from runtime.cli.commands import PAGE_ITEMS, about, all_items, load, perform_async
 from runtime.cli.daemon_access import open_daemon
@@ -23,7 +23,6 @@ from runtime.cli.transcript import (
     pending_lines,
     session_lines,
     session_row,
-    text_of,
     transcript_lines,
 )
 from runtime.cli.wording import excerpt

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from greenroom_client import text_of
 from runtime.cli import questions
 from runtime.cli.wording import excerpt, tool_line
 
@@ -114,7 +115,7 @@ def local_time(milliseconds: int, zone: dt.tzinfo | None = None) -> str:
     return moment.strftime("%Y-%m-%d %H:%M")
 
 
-def message_lines(messages: Iterable[Json]) -> Iterator[Line]:
+def message_lines(messages: Iterable[Any]) -> Iterator[Line]:
     """What was said and done in messages, in their order."""
     for message in messages:
         match message["kind"]:
@@ -130,11 +131,6 @@ def message_lines(messages: Iterable[Json]) -> Iterator[Line]:
                 yield from _blocks(message["content"])
         if message["status"] in ("failed", "interrupted") and message["kind"] != "tool_call":
             yield Line(f"  ({message['status']})", "yellow")
-
-
-def text_of(message: Json) -> str:
-    """The text that was said, without what a tool brought back."""
-    return "".join(block["text"] for block in message["content"] if block.get("type") == "text")
 
 
 def _blocks(content: Iterable[Json]) -> Iterator[Line]:

@@ -218,7 +218,7 @@ async def test_a_session_that_is_not_there_says_where_to_look(data_dir, flags):
     assert await shown(daemon, data_dir, flags, output) == 1
     assert output.stderr.getvalue() == (
         "greenroom: session s1: The session was deleted (session.deleted). "
-        "Next: choose another session: greenroom sessions\n"
+        "Next: have it back (greenroom undelete s1), or choose another: greenroom sessions\n"
     )
     output = quiet_output(as_json=True)
     assert await shown(daemon, data_dir, flags, output) == 1
@@ -226,7 +226,7 @@ async def test_a_session_that_is_not_there_says_where_to_look(data_dir, flags):
         "error": {
             "code": "session.deleted",
             "message": "session s1: The session was deleted (session.deleted)",
-            "next": "choose another session: greenroom sessions",
+            "next": "have it back (greenroom undelete s1), or choose another: greenroom sessions",
             "exitCode": 1,
         }
     }
