@@ -132,8 +132,9 @@ def open_store(files: DatabaseFiles, options: StoreOptions) -> Store:
         if schema_version(connection) == 0:
             _refuse_a_lost_store(files)
         copy = migrate(connection, files, options.migrations, options.base_layer, options.faults)
-        _leave_a_sign(files, _identity(connection, options))
-        files.sync_folder()
+        store_id = _identity(connection, options)
+        files.sync_folder()  # the log's own name, before a sign says that there is something to miss
+        _leave_a_sign(files, store_id)
         committer = Committer(
             connection, files, options.encode, options.clock_ms, options.log_limits, options.faults
         )

@@ -59,6 +59,8 @@ def acknowledged_is_durable(history: History, contents: Contents) -> Iterator[Vi
         if turn is None or (turn["cancelRequestedAt"] is None and turn["phase"] != "settled"):
             yield Violation(promise, f"the cancel of turn {request.params['turnId']} is gone: {turn}")
     for request in history.answered("interaction/respond"):
+        if contents.deleted(request.session):
+            continue
         row = contents.interactions.get(
             (*request.session, request.params["turnId"], request.params["requestId"])
         )

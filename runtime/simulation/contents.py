@@ -13,14 +13,11 @@ from runtime.simulation.history import Json, SessionName
 from runtime.wire.encoding import encode_row
 from store.canonical.change import Row
 from store.canonical.identifiers import SessionKey, WorkspaceId
-from store.canonical.interaction import Interaction
 from store.port import LoggedCommit, MessageQuery, Page, Read, SessionFilter, StoreReader
 
 T = TypeVar("T")
 
 _PAGE: Final = 200
-_TURNS_MAX: Final = 10_000
-"""More than a simulated session has."""
 _LOG_BYTES: Final = 1 << 30
 
 
@@ -32,6 +29,12 @@ class Contents:
     turns: dict[tuple[str, str, str], Json] = attrs.field(factory=dict)
     messages: dict[tuple[str, str, str], Json] = attrs.field(factory=dict)
     interactions: dict[tuple[str, str, str, str], Json] = attrs.field(factory=dict)
+    """Of sessions that are not deleted: the list of a workspace leaves out the others."""
+
+    def deleted(self, session: SessionName) -> bool:
+        """Whether it is there, and deleted."""
+        row = self.sessions.get(session)
+        return row is not None and row["deletedAt"] is not None
 
     def turn_of(self, session: SessionName, submit_id: str) -> Json | None:
         """The turn that a submit id of this session started."""
@@ -50,7 +53,7 @@ def read_contents(reader: StoreReader, workspace_id: str) -> Contents:
     workspace = WorkspaceId(workspace_id)
     contents = Contents()
     listed = _pages(lambda cursor: reader.sessions(workspace, SessionFilter(), cursor, _PAGE))
-    deleted = tuple(_pages(lambda cursor: reader.deleted_sessions(workspace, cursor, _PAGE)))
+    deleted = _pages(lambda cursor: reader.deleted_sessions(workspace, cursor, _PAGE))
     for session in [*(item.session for item in listed), *deleted]:
         key = session.key
         name = key.workspace_id, key.agent_session_id
@@ -59,17 +62,10 @@ def read_contents(reader: StoreReader, workspace_id: str) -> Contents:
             contents.turns[*name, turn.turn_id] = _json(turn)
         for message in _messages(reader, key):
             contents.messages[*name, message["messageId"]] = message
-    # The list of a workspace leaves out what is deleted; the sessions themselves still have it.
-    hidden = [row for session in deleted for row in _interactions(reader, session.key)]
-    for row in [*_pages(lambda cursor: reader.interactions(workspace, None, cursor, _PAGE)), *hidden]:
+    for row in _pages(lambda cursor: reader.interactions(workspace, None, cursor, _PAGE)):
         name = row.workspace_id, row.agent_session_id
         contents.interactions[*name, row.turn_id, row.request_id] = _json(row)
     return contents
-
-
-def _interactions(reader: StoreReader, key: SessionKey) -> Sequence[Interaction]:
-    detail = reader.detail(key, _TURNS_MAX).value
-    return () if detail is None else detail.interactions
 
 
 def read_log(reader: StoreReader, after: int) -> Sequence[LoggedCommit]:

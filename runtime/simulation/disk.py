@@ -271,7 +271,10 @@ class SimulatedDisk:
         image = {
             file.name: file.read_bytes() for file in self.folder.iterdir() if not file.name.endswith("-shm")
         }
-        self._start_life(image, self._state.model)
+        dead = self._state
+        self._start_life(image, dead.model)
+        # What the killed process's code still does on its way out reaches no disk, though it holds the same files.
+        dead.model = DiskModel(image)
 
     def remove(self) -> None:
         """Delete everything; connections of all lives must be closed."""
