@@ -125,7 +125,24 @@ async def test_what_is_not_there_is_not_found(client: Client, workspace: str) ->
         assert (refused["code"], refused["retryable"]) == ("session.not_found", False)
 
 
-@pytest.mark.rule("AP-002", "AP-022")
+@pytest.mark.rule("AP-022")
+async def test_each_projection_is_named_in_its_answer_and_neither_asks_the_agent(
+    client: Client, workspace: str, daemon: Daemon
+) -> None:
+    talk = await start(client, workspace)
+    before = daemon.providers()
+    for asked, answered in (
+        ({}, "full"),
+        ({"projection": "full"}, "full"),
+        ({"projection": "summary"}, "summary"),
+    ):
+        detail = await client.request("session/get", **talk.key, **asked)
+        assert detail["projection"] == answered
+        assert detail["session"]["capabilities"] is None, "nobody has been asked what it can do"
+    assert daemon.providers() == before
+
+
+@pytest.mark.rule("AP-002")
 async def test_another_projection_or_member_is_refused(client: Client, workspace: str) -> None:
     talk = await start(client, workspace)
     refused = await client.refused("session/get", **talk.key, projection="tiny")

@@ -18,6 +18,25 @@ MISCHIEF = {
 }
 
 
+@pytest.mark.rule("RT-142")
+async def test_an_agent_that_never_answers_its_start_keeps_nobody_waiting(
+    client: Client, workspace: str
+) -> None:
+    deaf = await start(client, workspace, "hello", target="deaf", clientSubmitId="deaf")
+    await client.event("runtime_activity", agentSessionId=deaf.session_id, runtimeState="activating")
+    others = [
+        await start(client, workspace, "[[say first]] [[ask]]", clientSubmitId=f"other-{number}")
+        for number in range(20)
+    ]
+    for talk in others:
+        await client.event("message_delta", agentSessionId=talk.session_id)
+    assert client.rows("turn", turnId=deaf.turn["turnId"], phase="settled") == []
+    for talk in (deaf, *others):
+        await client.request("turn/cancel", **talk.key, turnId=talk.turn["turnId"])
+        assert (await client.settled(talk.turn))["outcome"] == "canceled"
+    assert await deaf.messages() != [], "its prompt is kept"
+
+
 @pytest.mark.case("FC-40", "FC-54")
 async def test_five_sessions_stream_on_while_others_misbehave(client: Client, workspace: str) -> None:
     steady = [
