@@ -65,6 +65,8 @@ class LiveSide:
 
     mailbox: SideMailbox
     actor: SideActor | None = None
+    unwanted: Refusal | None = None
+    """It was to end before its opening had begun: the opening is refused with this."""
 
 
 @attrs.frozen(kw_only=True)
@@ -183,6 +185,8 @@ class SideOperations:
     async def _open_held(self, asked: AskedSide, sink: WatchedSink) -> Refusal | None:
         entry = self.registry.find(asked.key)
         assert entry is not None
+        if entry.live.unwanted is not None:
+            return entry.live.unwanted
         if entry.live.actor is not None:
             sink.deliver(SideReply(entry.live.actor.state.side), self._services.head_commit_seq())
             return None
@@ -357,6 +361,10 @@ class SideOperations:
         ):
             actor = entry.live.actor
             if actor is None:
+                if reason != "source_deleted":
+                    # An opening that waits for its source finds out itself whether that was deleted in the end.
+                    stops = reason == "shutdown"
+                    entry.live.unwanted = Refusal("shutdown.in_progress" if stops else "side.expired")
                 return None
             try:
                 entry.live.mailbox.put(CloseSide(sink, reason))
