@@ -12,10 +12,16 @@ from runtime.providers.claude_code import guidance
 from runtime.providers.claude_code.asks import OpenAsks
 from runtime.providers.claude_code.calls import CallLedger
 from runtime.providers.claude_code.control import ControlAnswer, OpenRequests, ignore_answer
-from runtime.providers.claude_code.failures import Ending, ending_of, provider_error, was_aborted
+from runtime.providers.claude_code.failures import (
+    Ending,
+    ending_of,
+    provider_error,
+    runtime_error,
+    was_aborted,
+)
 from runtime.providers.claude_code.settings import HeldSettings
 from runtime.providers.claude_code.turns import OpenTurn, PastTurns, new_turn, stamp_of
-from runtime.providers.claude_code.usage import ProcessUsage
+from runtime.providers.claude_code.usage import ProcessUsage, together
 from runtime.providers.claude_code.wire import user_message
 from runtime.providers.jsonrpc.members import Members, list_of, text_of
 from runtime.providers.normalized import (
@@ -24,12 +30,13 @@ from runtime.providers.normalized import (
     SettingsReported,
     TurnAccepted,
     TurnEnded,
+    TurnRejected,
     TurnStartedByProvider,
     UsageReported,
 )
 from runtime.providers.output_batch import OutputBatch
 from runtime.providers.port import Diagnostic, Scope, StartTurn, Write
-from store.canonical.common import Json, Settings, Usage
+from store.canonical.common import Json, Settings
 from store.canonical.identifiers import TurnId
 
 Phase: TypeAlias = Literal["opening", "open", "closed"]
@@ -122,9 +129,7 @@ class Conversation:
                 out.add(Diagnostic("prompt.not_open", str(state)[:40]))
             return
         if state in ("queued", "started"):
-            if not turn.accepted and (self.own_turn is None or self.own_turn.silent):
-                turn.accepted = True
-                self.tell(TurnAccepted(turn.turn_id, stamp), out)
+            self._accept(turn, stamp, out)
             turn.started = turn.started or state == "started"
             if turn.guide is None or stamp == turn.guide.stamp:
                 turn.current = stamp
@@ -132,15 +137,24 @@ class Conversation:
         elif stamp != turn.current:
             pass  # the part of the turn that guidance has interrupted
         elif state == "cancelled":
-            self.end(turn, Ending("canceled", "cancelled"), None, out)
+            self.end(turn, Ending("canceled", "cancelled"), out)
         elif state == "completed":
-            self.end(turn, Ending("completed", "end_turn"), None, out)
+            self.end(turn, Ending("completed", "end_turn"), out)
+
+    def _accept(self, turn: OpenTurn, stamp: str | None, out: OutputBatch) -> None:
+        """Claude Code has the prompt; told once no other turn is open for the session."""
+        if not turn.accepted and (self.own_turn is None or self.own_turn.silent):
+            turn.accepted = True
+            self.tell(TurnAccepted(turn.turn_id, stamp), out)
 
     def turn_begins(self, frame: Members, out: OutputBatch) -> None:
         """`system/init`: a turn begins, by a prompt that was started or by nobody's."""
         self.hold(self.held.heard(text_of(frame.get("model")), text_of(frame.get("permissionMode"))), out)
         if self.phase == "open" and self.running is None:
             turn_id = TurnId(stamp_of(text_of(frame.get("uuid")) or "turn"))
+            if self.past.outcome(turn_id) is not None:
+                out.add(Diagnostic("turn.repeated", turn_id))
+                return
             self.own_turn = turn = new_turn(turn_id, self.ledger)
             turn.accepted = turn.started = True
             turn.silent = self.turn is not None
@@ -169,28 +183,33 @@ class Conversation:
         if turn is None:
             out.add(Diagnostic("result.no_turn", str(frame.get("subtype"))[:40]))
             return
-        usage = self.usage.turn(frame)
+        turn.spent = together(turn.spent, self.usage.turn(frame))
         self.tell(UsageReported(self.usage.conversation(frame), turn.turn_id), out)
         if guidance.broken_off(self, turn, aborted=was_aborted(frame), out=out):
             return
         ending = ending_of(frame)
         if ending.outcome == "completed" and not turn.normalizer.spoke:
             self.tell_all(turn.normalizer.said(text_of(frame.get("result")) or ""), out)
-        self.end(turn, ending, usage, out)
+        self.end(turn, ending, out)
 
-    def end(self, turn: OpenTurn, ending: Ending, usage: Usage | None, out: OutputBatch) -> None:
+    def end(self, turn: OpenTurn, ending: Ending, out: OutputBatch) -> None:
         """What is open in the turn ends first, its end is told last.
 
         Text that is open when a turn stops short is not told as ended: it was cut off, and ends as its turn does.
         """
+        self._accept(turn, turn.current or None, out)
         guidance.give_up(self, turn, out)
         if turn is self.own_turn or self.own_turn is None:
             self.asks.confirm_all(out)
             self.asks.withdraw_all(out)
         if ending.outcome == "completed":
             self.tell_all(turn.normalizer.end(), out)
-        ended = TurnEnded(turn.turn_id, ending.outcome, ending.stop_reason, ending.error, usage)
-        self.tell(ended, out)
+        if turn.accepted:
+            ended = TurnEnded(turn.turn_id, ending.outcome, ending.stop_reason, ending.error, turn.spent)
+            self.tell(ended, out)
+        else:  # it waited behind another turn, and never began
+            error = ending.error or runtime_error("session.busy")
+            self.tell(TurnRejected(turn.turn_id, error), out)
         self.past.add(turn.turn_id, ending.outcome)
         if turn is self.turn:
             self.turn = None

@@ -13,6 +13,7 @@ import attrs
 from runtime.providers.claude_code.calls import CallLedger
 from runtime.providers.claude_code.normalizer import TurnNormalizer
 from runtime.providers.port import GuideTurn
+from store.canonical.common import Usage
 from store.canonical.identifiers import TurnId
 from store.canonical.turn import TurnOutcome
 
@@ -55,6 +56,8 @@ class OpenTurn:
     started: bool = False
     cancel_asked: bool = False
     guide: Guide | None = None
+    spent: Usage | None = None
+    """What the part took that guidance broke off."""
     retry_told: bool = False
     silent: bool = False
     """Claude Code began it while a prompt was on its way: there is no place for it, so nothing of it is told."""

@@ -4,10 +4,21 @@ Owns the reading of `usage` and `modelUsage`. Costs are counted from the start o
 difference.
 """
 
+from typing import Final
+
 import attrs
 
 from runtime.providers.jsonrpc.members import Members, count_of, object_of
 from store.canonical.common import Json, Usage
+
+_COUNTED: Final = (
+    "input_tokens",
+    "cached_input_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+    "total_tokens",
+    "cost_usd",
+)
 
 
 @attrs.define
@@ -65,6 +76,17 @@ class ProcessUsage:
             total_tokens=given + output,
             cost_usd=self.cost_usd,
         )
+
+
+def together(earlier: Usage | None, later: Usage) -> Usage:
+    """What two parts of one turn took; how full the context is says the later one."""
+    if earlier is None:
+        return later
+    sums = {}
+    for name in _COUNTED:
+        before, after = getattr(earlier, name), getattr(later, name)
+        sums[name] = after if before is None else before if after is None else before + after
+    return attrs.evolve(later, **sums)
 
 
 def _sum(models: list[Members], name: str) -> int:
