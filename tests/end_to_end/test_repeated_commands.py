@@ -246,6 +246,9 @@ CASES: dict[str, Prepare] = {
 }
 OF_AN_ADMINISTRATOR = {"metrics/read", "debug/session", "fault/inject", "fault/list", "fault/clear"}
 """Reads, and what sets a daemon under test up: no command on what is stored."""
+OF_SIDES = ("side/", "surface/")
+"""Never stored: they end with the connection that is lost here. Said again while it lives they are shown in
+tests/providers_codex/hosted/test_hosted_sides.py."""
 
 
 @pytest.fixture(scope="module")
@@ -257,7 +260,7 @@ def logged_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 def test_no_command_is_missing_here() -> None:
     changing = {method.name for method in METHODS.values() if method.scope != "read"}
-    assert CASES.keys() == changing - OF_AN_ADMINISTRATOR
+    assert CASES.keys() == {name for name in changing - OF_AN_ADMINISTRATOR if not name.startswith(OF_SIDES)}
 
 
 @pytest.mark.rule("RT-037")

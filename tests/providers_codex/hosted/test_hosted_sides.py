@@ -363,13 +363,15 @@ async def test_each_operation_is_there_and_what_it_tells_stays_in_its_workspace_
             assert code in ("turn.not_found", "interaction.not_found"), wrong
         wrong_turn = await sides.refused("side/cancel", **{**named, "sideAgentSessionId": second})
         assert wrong_turn["code"] == "turn.not_found"
-        await sides.request(
-            "side/respond", **named, requestId=asked["requestId"], answer={"optionId": "accept"}
-        )
+        answer = {**named, "requestId": asked["requestId"], "answer": {"optionId": "accept"}}
+        for _ in range(2):
+            assert (await sides.request("side/respond", **answer))["interaction"]["status"] == "answered"
         assert (await sides.settled(first, asking))["outcome"] == "completed"
         hanging = await sides.send(second, "[[sleep 600000]]")
         await sides.request("side/cancel", sideAgentSessionId=second, turnId=hanging["turnId"])
         assert (await sides.settled(second, hanging))["outcome"] == "canceled"
+        again = await sides.request("side/cancel", sideAgentSessionId=second, turnId=hanging["turnId"])
+        assert again["turn"]["outcome"] == "canceled"
         for side in (first, second):
             await sides.request("side/close", sideAgentSessionId=side)
             await sides.wait(side, "closed")
