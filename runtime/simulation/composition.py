@@ -17,6 +17,7 @@ from runtime.api.origin_policy import OriginPolicy
 from runtime.api.wsproto_transport import serve_client
 from runtime.controller import Controller, ControllerPorts
 from runtime.controller_limits import transport_limits
+from runtime.failpoints import failpoints
 from runtime.providers.acp.adapter import AcpDescriptor
 from runtime.providers.codex.descriptor import CodexDescriptor
 from runtime.providers.registry import ProviderRegistry
@@ -51,6 +52,7 @@ def open_database(world: World) -> Store:
         ),
         page_bytes_max=limits.max_page_bytes,
         base_layer=LAYER,
+        faults=failpoints,
     )
     return open_store(SimulatedFiles(world.disk, DATABASE_FILE_NAME), options)
 

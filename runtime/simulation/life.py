@@ -9,6 +9,7 @@ from typing import Final
 
 import trio
 
+from runtime.failpoints import failpoints
 from runtime.simulation import checkers
 from runtime.simulation.composition import SimulatedDaemon, open_database
 from runtime.simulation.contents import read_contents
@@ -22,6 +23,7 @@ from runtime.simulation.world import WORKSPACE, World
 from store.canonical.identifiers import SessionKey
 from store.errors import StoreError
 from store.open import Store
+from supervisor.failpoints import Arming
 
 _COMMITS_TO_WAIT_FOR: Final = 4
 """Groups that written-behind text may have to wait for, its own included."""
@@ -64,11 +66,13 @@ class Life:
         self.world.errors_matter = not self._faults
         self._state.on_operation = self._count_operation
         self._state.faults.extend(self._faults)
+        self._arm_failpoint()
         try:
             await self._live()
         except StoreError as error:
             self._start_refused(error)
         finally:
+            failpoints.switch_off()
             self._leave_disk()
             self._listener.close()
             if self.store is not None:
@@ -138,6 +142,16 @@ class Life:
             self._operations += 1
             if ending.at_operation == self._operations:
                 self._end_now(_ENDED_IN[self._phase])
+
+    def _arm_failpoint(self) -> None:
+        ending = self._ending
+        if ending is not None and ending.failpoint is not None:
+            failpoints.switch_on(kill=self._end_at)
+            failpoints.arm(ending.failpoint, Arming("kill", on_pass=ending.on_pass))
+
+    def _end_at(self, failpoint: str) -> None:
+        self.world.note(f"life {self._number} comes by {failpoint}")
+        self._end_now("at a failpoint")
 
     def _end_now(self, where: str) -> None:
         if self._ending is None or self.is_over():

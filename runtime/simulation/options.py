@@ -11,6 +11,7 @@ from typing import Literal
 import attrs
 
 from runtime.controller_limits import InteractionTimeout
+from runtime.failpoints import POINTS
 from runtime.simulation.agent_machine import AgentHabits
 from runtime.simulation.client import ClientHabits
 from runtime.simulation.pipes import Weather
@@ -21,6 +22,10 @@ EndKind = Literal["power_cut", "kill", "clean_stop"]
 Phase = Literal["starting", "serving", "stopping"]
 
 KIB = 1024
+FAILPOINT_SHARE = 0.3
+"""Of the lives that do not end in a start or a stop: how many end at a failpoint when they come by it."""
+_NEVER_SIMULATED = ("provider.record.", "service.leftovers.", "sweeper.")
+"""Failpoints of what the simulated world has in another way."""
 
 
 @attrs.frozen
@@ -34,6 +39,9 @@ class Ending:
     """Then it ends in the middle of what the database does; a clean stop ends so with a power cut."""
     phase: Phase = "serving"
     """In which phase of the life operations are counted."""
+    failpoint: str | None = None
+    """Then it ends there, at the pass of number `on_pass`, if it comes by; a clean stop so ends with a power cut."""
+    on_pass: int = 1
 
 
 @attrs.frozen
@@ -76,7 +84,9 @@ def options_of(seed: int) -> RunOptions:
         sessions=sessions,
         clients=tuple(_client(chance, sessions) for _ in range(chance.randint(2, 4))),
         operations=chance.randint(20, 36),
-        endings=tuple(_ending(chance) for _ in range(chance.randint(2, 4))),
+        endings=_with_failpoints(
+            [_ending(chance) for _ in range(chance.randint(2, 4))], Chances(seed).source("failpoints")
+        ),
         disk=_disk(chance),
         network=_network(chance),
         agents=_agents(chance),
@@ -91,6 +101,17 @@ def options_of(seed: int) -> RunOptions:
 def session_name(number: int) -> str:
     """The name of a session of a run, counted from 0."""
     return f"s{number}"
+
+
+def _with_failpoints(endings: list[Ending], chance: random.Random) -> tuple[Ending, ...]:
+    """Drawn apart from the endings themselves, as for all of them."""
+    names = [point.name for point in POINTS if not point.name.startswith(_NEVER_SIMULATED)]
+    return tuple(
+        attrs.evolve(ending, at_operation=None, failpoint=chance.choice(names), on_pass=chance.randint(1, 2))
+        if ending.phase == "serving" and chance.random() < FAILPOINT_SHARE
+        else ending
+        for ending in endings
+    )
 
 
 def _client(chance: random.Random, sessions: int) -> ClientHabits:

@@ -24,6 +24,7 @@ def test_power_is_cut_two_hundred_times_and_often_inside_a_commit(hundred_seeds:
     assert hundred_seeds.faults["power cut at rest"] >= 50
     assert hundred_seeds.faults["power cut in a start"] >= 5
     assert hundred_seeds.faults["power cut in a stop"] >= 5
+    assert hundred_seeds.faults["power cut at a failpoint"] >= 10
 
 
 def test_every_kind_of_fault_takes_place(hundred_seeds: Summary) -> None:
