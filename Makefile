@@ -16,6 +16,7 @@ DEVELOPMENT_STAMP := $(call stamp,development,$(DEVELOPMENT_LOCKS))
 # What the caller may add: make run ARGUMENTS="--listen 127.0.0.1:0", make test ARGUMENTS="-k cancel".
 ARGUMENTS ?=
 SEEDS ?= 200
+MINUTES ?= 30
 PACKAGES := runtime store supervisor
 CLIENT := client/greenroom_client
 PYTHON_SOURCES := $(PACKAGES) $(CLIENT) tools tests $(wildcard bench examples)
@@ -27,8 +28,8 @@ CHECKS := check-format check-lint check-tidy check-rules check-layers check-depe
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help run test check test-thorough test-providers test-agents test-console simulate bench rules contract diagrams console lock \
-	format clean $(CHECKS)
+.PHONY: help run test check test-thorough test-providers test-agents test-console simulate torture torture-quick \
+	bench rules contract diagrams console lock format clean $(CHECKS)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -63,6 +64,12 @@ test-console: $(DEVELOPMENT_STAMP) ## run the tests of the web console in Chromi
 
 simulate: $(DEVELOPMENT_STAMP) ## run seeded whole-service simulations with faults: SEEDS=200
 	@$(BIN)/greenroom simulate --seeds $(SEEDS) --json $(ARGUMENTS)
+
+torture-quick: $(DEVELOPMENT_STAMP) ## kill and hinder a real daemon for a minute, and check its promises
+	@$(BIN)/greenroom torture --sessions 4 --minutes 1 $(ARGUMENTS)
+
+torture: $(DEVELOPMENT_STAMP) ## the same for longer: MINUTES=30
+	@$(BIN)/greenroom torture --sessions 12 --minutes $(MINUTES) $(ARGUMENTS)
 
 bench: $(DEVELOPMENT_STAMP) ## measure latency and load
 	@$(BIN)/python -m bench $(ARGUMENTS)

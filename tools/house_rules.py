@@ -45,6 +45,7 @@ ADAPTERS = (
     Exemption("runtime/wire/documents.py", "writes the generated documents of the contract"),
     Exemption("runtime/observability/*", "writes logs to stderr and reads process figures"),
     Exemption("runtime/simulation/*", "implements the ports for simulated runs and their report"),
+    Exemption("runtime/torture/*", "starts, kills and looks at a real daemon from outside"),
 )
 
 _CLOCK = "take a WallClock (runtime/ports.py); trio.current_time() is the only clock for waiting"

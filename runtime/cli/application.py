@@ -153,6 +153,14 @@ def simulate(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -
     return int(import_module("runtime.simulation.command").simulate(arguments))
 
 
+@application.command(group=DAEMON, help_flags=[])
+def torture(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int:
+    """Kill and hinder a real daemon and check what it promises; --help tells the arguments."""
+    from importlib import import_module
+
+    return int(import_module("runtime.torture.command").torture(arguments))
+
+
 @application.command(
     group=DAEMON,
     help_epilogue=example(

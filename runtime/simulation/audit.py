@@ -12,7 +12,7 @@ from runtime.simulation.client import ClientHabits, SimulatedClient
 from runtime.simulation.composition import TOKEN
 from runtime.simulation.contents import Contents, read_contents
 from runtime.simulation.edits import edits_stand
-from runtime.simulation.history import Json
+from runtime.simulation.history import History, Json, SessionName
 from runtime.simulation.life import Life
 from runtime.simulation.operations import send_params
 from runtime.simulation.removals import removals_stand, restore_all
@@ -45,14 +45,14 @@ async def audit(world: World, life: Life, clients: list[SimulatedClient]) -> Non
         nursery.start_soon(auditor.read_what_was_not_shown)
         await auditor.linked()
         await restore_all(auditor)
-        await _settle(world, auditor)
-        await _use_once_more(world, auditor)
+        await settle(world.history, auditor)
+        await use_once_more(world.history, auditor, WORKSPACE)
         await trio.sleep(_QUIET_SECONDS)
         await _compare(world, life, auditor, clients)
         nursery.cancel_scope.cancel()
 
 
-async def _settle(world: World, auditor: SimulatedClient) -> None:
+async def settle(history: History, auditor: SimulatedClient) -> None:
     """Wait until no turn is active; an agent that would go on for ever is stopped, a turn that waits is not."""
     patience = trio.current_time() + _BY_ITSELF_SECONDS
     with trio.move_on_after(_SETTLE_SECONDS_MAX) as scope:
@@ -68,16 +68,14 @@ async def _settle(world: World, auditor: SimulatedClient) -> None:
                     await auditor.ask("turn/cancel", name)
             await trio.sleep(0.3)
     if scope.cancelled_caught:
-        world.history.violated(
-            "everything settles", f"active after {_SETTLE_SECONDS_MAX:g} s: {listed.result}"
-        )
+        history.violated("everything settles", f"active after {_SETTLE_SECONDS_MAX:g} s: {listed.result}")
 
 
-async def _use_once_more(world: World, auditor: SimulatedClient) -> None:
+async def use_once_more(history: History, auditor: SimulatedClient, workspace_id: str) -> None:
     """The next prompt works (promise 5), in every session there is; then each is closed."""
     names = [session["agentSessionId"] for session, _ in await auditor.pages("session/list", {})]
     for name in names:
-        problem = await _send_goodbye(auditor, name, f"last-1-{name}")
+        problem = await _send_goodbye(auditor, (workspace_id, name), f"last-1-{name}")
         for number in range(2, _TRIES + 1):
             if problem is None:
                 break
@@ -86,23 +84,23 @@ async def _use_once_more(world: World, auditor: SimulatedClient) -> None:
             await trio.sleep(_ENDING_SECONDS_MAX)
             mode = {"mode": "fresh"} if "not_resumable" in problem else {}
             await auditor.ask("session/resume", {"agentSessionId": name, **mode})
-            problem = await _send_goodbye(auditor, name, f"last-{number}-{name}")
+            problem = await _send_goodbye(auditor, (workspace_id, name), f"last-{number}-{name}")
         if problem is not None:
-            world.history.violated("the next prompt works", f"{name}: {problem}")
+            history.violated("the next prompt works", f"{name}: {problem}")
     for name in names:
         closed = await auditor.ask("session/close", {"agentSessionId": name})
         if closed.state != "answered":
-            world.history.violated("a session can be closed", f"{name}: {closed.error}")
+            history.violated("a session can be closed", f"{name}: {closed.error}")
 
 
-async def _send_goodbye(auditor: SimulatedClient, name: str, submit_id: str) -> str | None:
+async def _send_goodbye(auditor: SimulatedClient, session: SessionName, submit_id: str) -> str | None:
     """What is wrong, if the turn is not completed."""
-    sent = await auditor.ask("session/send", send_params(name, submit_id, "[[say goodbye]]"))
+    sent = await auditor.ask("session/send", send_params(session[1], submit_id, "[[say goodbye]]"))
     if sent.state != "answered":
         return sent.code
     turn_id = sent.result["turn"]["turnId"]
-    await auditor.wait_settled((WORKSPACE, name), turn_id, _SETTLE_SECONDS_MAX)
-    turn = auditor.row("turn", (WORKSPACE, name), turn_id)
+    await auditor.wait_settled(session, turn_id, _SETTLE_SECONDS_MAX)
+    turn = auditor.row("turn", session, turn_id)
     return None if turn is not None and turn["outcome"] == "completed" else str(turn)
 
 

@@ -14,7 +14,7 @@ import trio
 
 from runtime.simulation.history import History, Json, Request, SessionName
 from runtime.simulation.link import Link, LinkLost
-from runtime.simulation.network import ConnectionRefused, Network
+from runtime.simulation.network import ClientNetwork, ConnectionRefused
 from runtime.simulation.pipes import on_tick
 from runtime.simulation.subscription_watch import SubscriptionWatch
 
@@ -45,7 +45,7 @@ class SimulatedClient:
     name: str
     workspace_id: str
     habits: ClientHabits
-    network: Network
+    network: ClientNetwork
     history: History
     chance: random.Random
     token: str
@@ -69,7 +69,7 @@ class SimulatedClient:
         """Connect again and again, until cancelled."""
         while True:
             try:
-                connection = self.network.connect()
+                connection = await self.network.connect()
             except ConnectionRefused:
                 await trio.sleep(self.habits.patience_seconds * (0.5 + self.chance.random()))
                 continue

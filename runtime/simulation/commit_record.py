@@ -3,11 +3,13 @@
 A log that is kept short forgets entries that nobody looked at; about those nothing can be said, and nothing is.
 """
 
+from bisect import bisect_left
+
 import attrs
 
 from runtime.simulation.contents import read_log
 from store.open import Store
-from store.port import LoggedCommit
+from store.port import LoggedCommit, StoreReader
 
 
 @attrs.define
@@ -16,6 +18,17 @@ class CommitRecord:
 
     entries: dict[int, LoggedCommit] = attrs.field(factory=dict)
     uncertain_up_to: int = 0
+
+    def read_on(self, reader: StoreReader) -> None:
+        """Add what the log holds now, of a database that somebody else writes."""
+        newest = max(self.entries, default=0)
+        if not reader.log_reaches(newest):
+            head = reader.workspaces(None, None, 1).commit_seq
+            # The log reaches back to a number and to every later one.
+            newest = bisect_left(range(head + 1), True, lo=newest, key=reader.log_reaches)
+            self.uncertain_up_to = newest
+        for logged in read_log(reader, newest):
+            self.entries[logged.commit_seq] = logged
 
     def read(self, store: Store, head: int) -> None:
         """Add what the log holds now; `head` is the newest number given so far."""

@@ -15,7 +15,7 @@ from wsproto.utilities import RemoteProtocolError
 
 from runtime.simulation.effect_order import shows_effect_early
 from runtime.simulation.history import History, Json, Request
-from runtime.simulation.network import Connection
+from runtime.simulation.network import ClientConnection
 from runtime.simulation.subscription_watch import SubscriptionWatch
 from runtime.simulation.websocket_client import Refused, WebSocketClient
 
@@ -39,7 +39,7 @@ class Link:
     """One connection, from connecting to its end."""
 
     def __init__(
-        self, client: str, number: int, connection: Connection, token: str, history: History
+        self, client: str, number: int, connection: ClientConnection, token: str, history: History
     ) -> None:
         self.client = client
         self.number = number

@@ -6,6 +6,7 @@ with it. `SimulatedListener` is the listener port of one life; a client reaches 
 
 import random
 from collections import deque
+from typing import Protocol
 
 import attrs
 import trio
@@ -16,6 +17,41 @@ from runtime.simulation.pipes import Pipe, Weather
 
 class ConnectionRefused(Exception):
     """Nobody listens at the address."""
+
+
+class ClientStream(Protocol):
+    """A client's end of a connection."""
+
+    async def receive_some(self, max_bytes: int, /) -> bytes:
+        """Some bytes; none is the end."""
+
+    async def send_all(self, data: bytes, /) -> None:
+        """Send them. Raises what trio's streams raise."""
+
+    def close(self) -> None:
+        """End this side at once; idempotent."""
+
+
+class ClientConnection(Protocol):
+    """A connection as a client has it: of the simulated network, or of a real one."""
+
+    @property
+    def listener(self) -> object:
+        """Which life of the daemon is at the other end."""
+
+    @property
+    def client(self) -> ClientStream:
+        """This end."""
+
+    def cut(self) -> None:
+        """Lose it, with what is on its way."""
+
+
+class ClientNetwork(Protocol):
+    """How clients get to the daemon."""
+
+    async def connect(self) -> ClientConnection:
+        """A new connection; raises ConnectionRefused while nobody listens."""
 
 
 @attrs.define(eq=False)
@@ -132,7 +168,7 @@ class Network:
         self.listener = SimulatedListener()
         return self.listener
 
-    def connect(self) -> Connection:
+    async def connect(self) -> Connection:
         """A new connection; raises ConnectionRefused while nobody listens."""
         listener = self.listener
         if listener is None or not listener.listening:

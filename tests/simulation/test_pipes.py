@@ -84,17 +84,17 @@ async def test_only_a_listening_daemon_is_reached_and_its_end_cuts_everybody_off
 ) -> None:
     network = Network(Weather(), random.Random(0))
     with pytest.raises(ConnectionRefused):
-        network.connect()
+        await network.connect()
     listener = network.bind()
     with pytest.raises(ConnectionRefused):
-        network.connect()
+        await network.connect()
     listener.listen()
-    connection = network.connect()
+    connection = await network.connect()
     listener.cut_all()
     with pytest.raises(trio.BrokenResourceError):
         await connection.client.receive_some(1)
     with pytest.raises(ConnectionRefused):
-        network.connect()
+        await network.connect()
 
 
 def test_moments_are_moved_to_the_next_tick() -> None:
