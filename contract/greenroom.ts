@@ -559,6 +559,12 @@ export interface Limits {
   readonly commitLogMaxBytes: number;
   /** Kept free for stops and settlements on a full disk. */
   readonly storeReserveBytes: number;
+  /** A write-ahead log larger than this is a problem of health: a reader that does not end keeps it from being emptied. */
+  readonly maxWalBytes: number;
+  /** How often the database is copied, when it has changed; 0: never. */
+  readonly copyIntervalSeconds: number;
+  /** Copies made at that interval; the oldest goes when there is one more. */
+  readonly copiesKept: number;
   /** Resources whose closing failed and is tried again; beyond it the oldest is given up and logged. */
   readonly maxSweeperPending: number;
   readonly sweeperAttempts: number;

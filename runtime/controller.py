@@ -4,7 +4,8 @@ Owns the supervision tree and the order in which it starts and stops (`architect
 implementation: the store, the launcher, clocks and the transport of each client are handed in.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 
 import attrs
 import structlog
@@ -44,6 +45,7 @@ from runtime.observability.process_figures import ProcessFigures
 from runtime.operations.create_session import CreateOperation, WorkDirectories
 from runtime.operations.deleted_retention import DeletedRetention
 from runtime.operations.operation import Releasable, WatchedSink, run_operation
+from runtime.operations.periodic_copies import CopyMaker, PeriodicCopies
 from runtime.operations.session_runtime import SessionRuntimeOperations
 from runtime.operations.session_trees import SessionTreeOperations
 from runtime.operations.sides import SideOperations
@@ -60,7 +62,7 @@ from runtime.wire.events import HostHint, HostShutdown
 from runtime.wire.limits import Limits
 from runtime.wire.rows import ServerInfo
 from store.canonical.identifiers import SessionKey
-from store.port import RunningWriter, StoreReader
+from store.port import RunningWriter, StoreReader, StoreWriter
 from supervisor import (
     AdoptedResource,
     ChildSpec,
@@ -106,6 +108,8 @@ class ControllerPorts:
     """What becomes of an Interaction that nobody answers."""
     program_files: ProgramFiles | None = None
     """Where agents' programs are looked at before they are started; without it nothing is known of them."""
+    copies: CopyMaker | None = None
+    """Who copies the database at intervals; without it nobody does."""
     poisoned: frozenset[SessionKey] = frozenset()
     """Sessions whose rows recovery could not read; they are closed to commands."""
 
@@ -147,6 +151,11 @@ class Controller:
         self.sessions: SessionDirectory = Directory(
             self._cells().make, stop_grace_seconds=limits.shutdown_grace_seconds
         )
+        self.copies = (
+            None
+            if ports.copies is None
+            else PeriodicCopies(ports.copies, ports.clock, limits.copy_interval_seconds)
+        )
         self.health = HealthReport(
             ports.writer,
             self.pool,
@@ -156,6 +165,11 @@ class Controller:
             ports.clock,
             lambda: len(self.sides.registry),
             tuple(sorted(ports.poisoned)),
+            (
+                partial(_log_problems, ports.writer, limits.max_wal_bytes),
+                self.flusher.problems,
+                *(() if self.copies is None else (self.copies.problems,)),
+            ),
         )
         self.hints = HostHints(self.health.read, self.hub.publish_host)
         self.metrics = self._metrics()
@@ -174,7 +188,7 @@ class Controller:
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Run until cancelled; what was acknowledged is durable however this ends."""
-        children = (
+        children: tuple[ChildSpec, ...] = (
             ChildSpec(id="store writer", start=self._run_writer),
             ChildSpec(id="flusher", start=self.flusher.run),
             ChildSpec(id="resource sweeper", start=self.sweeper.run),
@@ -187,6 +201,8 @@ class Controller:
             ChildSpec(id="loop lag", start=self.lag.run),
             ChildSpec(id="deleted retention", start=self.retention.run),
         )
+        if self.copies is not None:
+            children += (ChildSpec(id="database copies", start=self.copies.run),)
         supervisor = Supervisor(children, on_exit=_log_exit)
 
         async with trio.open_nursery() as nursery:
@@ -397,6 +413,12 @@ async def _guarded(function: Callable[..., Awaitable[None]], *arguments: object)
 
     with guard(record):
         await function(*arguments)
+
+
+def _log_problems(writer: StoreWriter, bytes_max: int) -> Iterator[str]:
+    """A write-ahead log that cannot be emptied: somebody reads the database and does not end."""
+    if writer.health().wal_bytes > bytes_max:
+        yield "store.log_growing"
 
 
 def _log_abandoned(resource: AdoptedResource) -> None:

@@ -1,6 +1,6 @@
 """What `health/read` and `/healthz` say: derived from the parts each time, kept nowhere."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import attrs
 
@@ -29,6 +29,8 @@ class HealthReport:
     """Open and opening ones."""
     poisoned: tuple[SessionKey, ...] = ()
     """Sessions that recovery at the start had to set aside."""
+    watches: tuple[Callable[[], Iterable[str]], ...] = ()
+    """Further parts that say which problems they have at present, by code."""
     _since: dict[tuple[str, SessionKey | None], int] = attrs.field(factory=dict, init=False)
 
     def read(self) -> HealthReadReply:
@@ -65,6 +67,7 @@ class HealthReport:
         found.extend(("session.quarantined", key) for key in quarantined)
         if pending:
             found.append(("sweeper.pending", None))
+        found.extend((code, None) for watch in self.watches for code in watch())
         now_ms = self.clock.now_ms()
         # A problem keeps the time it was first seen, as long as it stays.
         self._since = {problem: self._since.get(problem, now_ms) for problem in found}

@@ -62,6 +62,8 @@ class Committer:
         self._log_oldest = commit_log.oldest(connection)
         self._oldest_commit_seq = commit_log.head_and_trimmed(connection)[1] + 1
         self._wal_pages = 0
+        self._log_emptied = True
+        """Whether nothing was written since the log was last cut to nothing."""
         self._checkpoint_at_pages = CHECKPOINT_PAGES
         self._short_of_space = not files.hold_reserve()
         self._failures = 0
@@ -96,7 +98,7 @@ class Committer:
     @property
     def wants_rest(self) -> bool:
         """Whether `rest` has anything to do once nothing is waiting."""
-        return self._wal_pages > 0 or self.needs_upkeep
+        return not self._log_emptied or self.needs_upkeep
 
     def commit(self, jobs: Sequence[Job]) -> GroupResult:
         """Write one group.
@@ -136,7 +138,7 @@ class Committer:
     def rest(self) -> None:
         """What is done when nothing is waiting: upkeep, then the write-ahead log is emptied."""
         self.upkeep()
-        if self._wal_pages > 0 and not self._log_too_long():
+        if not self._log_emptied and not self._log_too_long():
             self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def health(self, head_commit_seq: int) -> StoreHealth:
@@ -177,6 +179,7 @@ class Committer:
 
     def _note_wal_pages(self, _connection: apsw.Connection, _schema: str, pages: int) -> int:
         self._wal_pages = pages
+        self._log_emptied = False
         return apsw.SQLITE_OK
 
     def _checkpoint(self, mode: int) -> None:
@@ -197,6 +200,7 @@ class Committer:
         else:
             if moved == in_log:
                 self._wal_pages = 0
+                self._log_emptied = mode == apsw.SQLITE_CHECKPOINT_TRUNCATE
             self._checkpoint_at_pages = CHECKPOINT_PAGES + (in_log if moved < in_log else 0)
         finally:
             self._connection.set_busy_timeout(waits)

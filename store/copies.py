@@ -34,6 +34,9 @@ COPY_KINDS: Final = ("copy", "backup", "version")
 """Copies made at intervals, by command, and before a migration; the first are taken away in rotation."""
 
 
+_UNFINISHED: Final = ".unfinished"
+
+
 @attrs.frozen
 class CopyFacts:
     """What a database says of itself, the copy or the present one."""
@@ -64,7 +67,7 @@ def kept_copies(database: Path) -> tuple[KeptCopy, ...]:
     found = []
     for kind in COPY_KINDS:
         for path in database.parent.glob(f"{database.name}.{kind}-*"):
-            if path.name.endswith(("-wal", "-shm", "-journal")):
+            if path.name.endswith(("-wal", "-shm", "-journal", _UNFINISHED)):
                 continue
             figures = path.stat()
             found.append(KeptCopy(path, figures.st_size, figures.st_mtime_ns // 1_000_000))
@@ -91,6 +94,12 @@ def rotate(database: Path, kept: int) -> tuple[Path, ...]:
     return tuple(periodic[kept:])
 
 
+def remove_unfinished(database: Path, kind: str) -> None:
+    """Take away what a maker of copies of this kind left that was killed. Not while one is at work."""
+    for path in database.parent.glob(f"{database.name}.{kind}-*{_UNFINISHED}"):
+        _remove(path)
+
+
 def facts_of(path: Path, base_layer: str = SYSTEM_LAYER) -> CopyFacts:
     """What a copy, or the database itself, says of itself. Raises `StoreDamaged` or `StoreUnavailable`."""
     connection = open_to_look(path, base_layer)
@@ -115,7 +124,7 @@ def make_copy(
     """
     if target.exists():
         raise FileExistsError(f"{target} is there already")
-    draft = target.with_name(f"{target.name}.unfinished")
+    draft = target.with_name(target.name + _UNFINISHED)
     try:
         _remove(draft)
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

@@ -3,7 +3,8 @@
 Owns the registry and the period of write-behind (`architecture rule 12`); the tails belong to their cells.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import attrs
 import structlog
@@ -17,6 +18,9 @@ from store.port import StoreWriter
 from supervisor.failpoints import failpoints
 
 log = structlog.get_logger(__name__)
+
+LATE_SECONDS: Final = 5.0
+"""How long text may be written later than promised before that is a problem of health: a busy moment is none."""
 
 
 class TailRegistry:
@@ -58,6 +62,13 @@ class TailRegistry:
         tail = self._tails.get(key)
         return tail is not None and message_id in tail
 
+    def give_back(self, pieces: Sequence[StreamPiece]) -> None:
+        """These were taken and are not stored."""
+        for piece in pieces:
+            tail = self._tails.get(SessionKey(piece.workspace_id, piece.agent_session_id))
+            if tail is not None:
+                tail.give_back(piece)
+
     def take_unwritten(self) -> list[StreamPiece]:
         """Everything the store does not have yet."""
         return [piece for tail in self._tails.values() for piece in tail.take_unwritten()]
@@ -75,27 +86,44 @@ class Flusher:
     writer: StoreWriter
     write_behind_ms: int
     failures: int = 0
+    _durable_through: float | None = attrs.field(default=None, init=False)
+    """On trio's clock: what was said before this is durable."""
+    _late_since: float | None = attrs.field(default=None, init=False)
+
+    def problems(self) -> Iterator[str]:
+        """What `health/read` says of it: text is not durable within the period, and has not been for a while."""
+        now, period_seconds = trio.current_time(), self.write_behind_ms / 1000
+        stuck = (
+            self._durable_through is not None and now - self._durable_through > period_seconds + LATE_SECONDS
+        )
+        if stuck or (self._late_since is not None and now - self._late_since > LATE_SECONDS):
+            yield "store.text_late"
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Flush until cancelled."""
+        self._durable_through = trio.current_time()
         task_status.started()
         while True:
             await trio.sleep(self.write_behind_ms / 2000)
             await self.flush()
 
     async def flush(self) -> None:
-        """Write what is unwritten now, and wait for it."""
+        """Write what is unwritten now, and wait for it. What the store did not take is written with the next."""
+        began_at = trio.current_time()
         pieces = self.tails.take_unwritten()
         if not pieces:
+            self._note(began_at)
             return
         if failpoints.on:
             await failpoints.reach("write_behind.flush.before")
         done = trio.Event()
 
         def complete(written: bool) -> None:
-            if not written:
-                # The row that ends the message carries the whole text; only a crash before it would lose this.
+            if written:
+                self._note(began_at)
+            else:
                 self.failures += 1
+                self.tails.give_back(pieces)
                 log.warning("streamed text was not written behind", pieces=len(pieces))
             done.set()
 
@@ -103,3 +131,13 @@ class Flusher:
         await done.wait()
         if failpoints.on:
             await failpoints.reach("write_behind.flush.after")
+
+    def _note(self, began_at: float) -> None:
+        """Everything said before `began_at` is durable now."""
+        now = trio.current_time()
+        before = began_at if self._durable_through is None else self._durable_through
+        if now - before <= self.write_behind_ms / 1000:
+            self._late_since = None
+        elif self._late_since is None:
+            self._late_since = now
+        self._durable_through = began_at

@@ -171,6 +171,19 @@ class LiveTail:
             stream.written_texts = len(stream.texts)
         return pieces
 
+    def give_back(self, piece: StreamPiece) -> None:
+        """The store did not take this piece: it is part of the next one. Not so when a row has the text by now."""
+        stream = self._streams.get(piece.message_id)
+        if stream is None or stream.written_delta_seq != piece.first_delta_seq + piece.deltas:
+            return
+        written = "".join(stream.texts[: stream.written_texts])
+        if not written.endswith(piece.text):
+            return
+        kept = written.removesuffix(piece.text)
+        stream.texts = [*([kept] if kept else []), piece.text, *stream.texts[stream.written_texts :]]
+        stream.written_texts = 1 if kept else 0
+        stream.written_delta_seq = piece.first_delta_seq
+
 
 def cut_text(text: str, bytes_max: int) -> str:
     """The longest prefix of whole code points within `bytes_max` bytes of UTF-8 (ST-016)."""

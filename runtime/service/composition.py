@@ -18,6 +18,7 @@ from runtime.config import Configuration
 from runtime.controller import Controller, ControllerPorts
 from runtime.controller_limits import InteractionTimeout
 from runtime.observability.process_figures import read_process_figures
+from runtime.service.database_copies import DatabaseCopies
 from runtime.service.families import provider_registry
 from runtime.service.installation import VERSION
 from runtime.service.program_files import REPORTS_FILE_NAME, DiskProgramFiles
@@ -38,6 +39,8 @@ from supervisor.process_guard import ProcessGuard, SpawnerUnavailable, sweep
 log = structlog.get_logger(__name__)
 
 INSTANCES_FOLDER = "instances"
+COPY_ROOM_RESERVES = 4
+"""A copy of the database leaves this many times the store's reserve free on the disk."""
 
 
 @attrs.frozen
@@ -83,6 +86,12 @@ async def composed_controller(config: Configuration) -> AsyncIterator[Controller
             identifiers=SystemIdentifiers(),
             unanswered=InteractionTimeout(
                 config.interaction_timeout_seconds, config.interaction_timeout_answer
+            ),
+            copies=DatabaseCopies(
+                data_dir / DATABASE_FILE_NAME,
+                config.limits.copies_kept,
+                COPY_ROOM_RESERVES * config.limits.store_reserve_bytes,
+                clock,
             ),
             poisoned=poisoned,
             process_figures=read_process_figures,

@@ -143,6 +143,12 @@ class Limits:
     commit_log_max_bytes: Positive = GIB
     store_reserve_bytes: NotNegative = 16 * MIB
     """Kept free for stops and settlements on a full disk."""
+    max_wal_bytes: Positive = 128 * MIB
+    """A write-ahead log larger than this is a problem of health: a reader that does not end keeps it from being emptied."""
+    copy_interval_seconds: Seconds = 86_400.0
+    """How often the database is copied, when it has changed; 0: never."""
+    copies_kept: Positive = 3
+    """Copies made at that interval; the oldest goes when there is one more."""
     max_sweeper_pending: Positive = 256
     """Resources whose closing failed and is tried again; beyond it the oldest is given up and logged."""
     sweeper_attempts: Positive = 8

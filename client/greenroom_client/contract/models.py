@@ -621,6 +621,12 @@ class Limits(TypedDict):
     commitLogMaxBytes: int
     storeReserveBytes: int
     """Kept free for stops and settlements on a full disk."""
+    maxWalBytes: int
+    """A write-ahead log larger than this is a problem of health: a reader that does not end keeps it from being emptied."""
+    copyIntervalSeconds: float
+    """How often the database is copied, when it has changed; 0: never."""
+    copiesKept: int
+    """Copies made at that interval; the oldest goes when there is one more."""
     maxSweeperPending: int
     """Resources whose closing failed and is tried again; beyond it the oldest is given up and logged."""
     sweeperAttempts: int
