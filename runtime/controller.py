@@ -161,6 +161,7 @@ class Controller:
             self.pool,
             self.sessions,
             self.activities,
+            self.turns,
             self.sweeper,
             ports.clock,
             lambda: len(self.sides.registry),

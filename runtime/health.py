@@ -6,6 +6,7 @@ import attrs
 
 from runtime.actors.activities import ActivityRegistry
 from runtime.actors.session import SessionDirectory
+from runtime.actors.turn_book import TurnBook
 from runtime.ports import WallClock
 from runtime.providers.pool import ConnectionPool
 from runtime.wire.replies import HealthReadReply
@@ -23,6 +24,7 @@ class HealthReport:
     pool: ConnectionPool
     sessions: SessionDirectory
     activities: ActivityRegistry
+    turns: TurnBook
     sweeper: ResourceSweeper
     clock: WallClock
     sides: Callable[[], int]
@@ -50,7 +52,7 @@ class HealthReport:
                 connections=sum(pool.connections.values()),
                 sessions=directory.cells,
                 sides=self.sides(),
-                turns=self.activities.running_turns(),
+                turns=self.turns.unsettled(),
             ),
             queues={"admission": pool.waiting, "starts": pool.starts_in_flight},
             sweeper=SweeperHealth(pending=pending),

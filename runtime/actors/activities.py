@@ -36,10 +36,6 @@ class ActivityRegistry:
         """Sessions that could give their runtime up, the longest idle first."""
         return (key for key, observed in self._observed.items() if observed.releasable)
 
-    def running_turns(self) -> int:
-        """How many sessions have a turn that runs."""
-        return sum(observed.activity == "running" for observed in self._observed.values())
-
     def quarantined(self) -> tuple[SessionKey, ...]:
         """Sessions set aside after repeated faults."""
         return tuple(key for key, seen in self._observed.items() if seen.runtime_state == "quarantined")
