@@ -122,6 +122,8 @@ class LineAdapter:
                 return [HandshakeDone(name, version)]
             case ["auth"]:
                 return [GiveUp(TurnError("provider.auth_required", "log in first", "provider"))]
+            case ["gone"]:
+                return [GiveUp(TurnError("session.not_resumable", "no such conversation", "provider"))]
             case ["giveup"]:
                 return [GiveUp(TurnError("provider.protocol", "nonsense", "provider"))]
             case ["bug"]:

@@ -170,6 +170,19 @@ async def test_a_missing_working_directory_is_no_crash_loop(autojump_clock):
             assert await bench.try_acquire("a") == "session.cwd_missing"
 
 
+@pytest.mark.case("FC-07", "FC-30")
+async def test_a_conversation_that_a_program_does_not_find_is_no_crash_loop(autojump_clock):
+    async def forgetful(agent: Agent):
+        await agent.say("gone")
+        return 1
+
+    async with pooled(forgetful) as bench:
+        for _ in range(10):
+            assert await bench.try_acquire("a") == "session.not_resumable"
+        bench.launcher.script = line_agent
+        assert await bench.try_acquire("b") == "", "nothing is wrong with the program"
+
+
 async def test_starts_given_up_by_their_callers_are_no_crash_loop(autojump_clock):
     async def silent(agent: Agent):
         await trio.sleep_forever()
