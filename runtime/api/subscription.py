@@ -80,8 +80,10 @@ class Subscription:
     _head: int = attrs.field(default=0, init=False)
     _prefix: bytes = attrs.field(default=b"", init=False)
     _gaps: dict[tuple[SessionKey, MessageId], _Gap] = attrs.field(factory=dict, init=False)
-    _side_gaps: dict[SessionKey, events.SideGap | None] = attrs.field(factory=dict, init=False)
-    """Sides this client could not keep up with, with what is still to be said of it."""
+    _lost_sides: set[SessionKey] = attrs.field(factory=set, init=False)
+    """Sides that have not ended and that this client could not keep up with."""
+    _side_gaps: dict[SessionKey, events.SideGap] = attrs.field(factory=dict, init=False)
+    """What is still to be said of that."""
     _snapshots_due: bool = attrs.field(default=True, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -147,14 +149,16 @@ class Subscription:
     def side(self, event: events.SideUpdated, body: bytes, *, last: bool) -> None:
         """Something of a Side. Nothing of it is dropped singly: who lost one thing of it hears no more (`contract §5`)."""
         key = SessionKey(event.workspace_id, event.side_agent_session_id)
-        if key not in self._side_gaps and not self.queue.put_delta(self._prefix, body):
+        if key not in self._lost_sides and not self.queue.put_delta(self._prefix, body):
+            self._lost_sides.add(key)
             self._side_gaps[key] = events.SideGap(
                 workspace_id=event.workspace_id,
                 source_agent_session_id=event.source_agent_session_id,
                 side_agent_session_id=event.side_agent_session_id,
             )
-        if last and self._tell_side_gaps():
-            self._side_gaps.pop(key, None)
+        if last:
+            self._lost_sides.discard(key)
+        self._tell_side_gaps()
 
     def hint(self, body: bytes) -> None:
         """Something of the host; it stands in no log."""
@@ -225,14 +229,12 @@ class Subscription:
         root = self.reader.root_of(SessionKey(message.workspace_id, message.agent_session_id))
         return root is not None and scope.takes_deltas(message.agent_session_id, root)
 
-    def _tell_side_gaps(self) -> bool:
-        """Say once of each Side that it was too much. False when there is no room for it."""
-        for key, gap in self._side_gaps.items():
-            if gap is not None:
-                if not self.queue.put_fact(self._prefix, encode_event(gap)):
-                    return False
-                self._side_gaps[key] = None
-        return True
+    def _tell_side_gaps(self) -> None:
+        """Say once of each such Side that it was too much, as soon as there is room for it."""
+        for key, gap in list(self._side_gaps.items()):
+            if not self.queue.put_fact(self._prefix, encode_event(gap)):
+                return
+            del self._side_gaps[key]
 
     def _tell_gaps(self) -> bool:
         """Say once that text was lost, before anything that came later is sent. False when there is no room for it."""
