@@ -46,7 +46,7 @@ def test_who_keeps_up_gets_everything() -> None:
     assert read(stage) == ["a:1", "a:2", "a:3", "a:4"]
 
 
-@pytest.mark.rule("RT-117", "RT-124")
+@pytest.mark.rule("RT-117")
 def test_who_does_not_hears_so_once_and_nothing_more_of_that_side() -> None:
     stage = Stage()
     tell(stage, "a", 1, size=1500)
