@@ -30,6 +30,8 @@ _TOLD: Final = {
 }
 _OPERATIONS: Final = {
     "create": "to create a session",
+    "resume": "to make a session live",
+    "close": "to end a session's runtime",
     "delete": "to delete trees of sessions",
     "restore": "to restore trees of sessions",
     "purge": "to purge trees of sessions",

@@ -9,6 +9,7 @@ from runtime.lifecycle.inputs import CloseSession, ResumeSession, SessionInput
 from runtime.operations.operation import WatchedSink
 from store.canonical.identifiers import SessionKey
 from supervisor import PlaceMark
+from supervisor.failpoints import failpoints
 from supervisor.lifecycle_locks import LifecycleIdentity, LifecycleLocks
 
 
@@ -27,15 +28,23 @@ class SessionRuntimeOperations:
         """
         await mark.reached.wait()
         async with self._held(key, f"resume session {key}"):
+            if failpoints.on:
+                await failpoints.reach("operation.resume.before")
             self._tell(key, ResumeSession(sink, fresh), mark)
+            if failpoints.on:
+                await failpoints.reach("operation.resume.after")
 
     async def close(self, key: SessionKey, mark: PlaceMark, sink: WatchedSink) -> None:
         """Answered once the runtime is gone; a turn that runs, or a start, is ended first."""
         # Before the lock, and so before the control lane: what the same client sent earlier comes first.
         await mark.reached.wait()
         async with self._held(key, f"close session {key}"):
+            if failpoints.on:
+                await failpoints.reach("operation.close.before")
             self._tell(key, CloseSession(sink), mark)
             await sink.answered.wait()
+            if failpoints.on:
+                await failpoints.reach("operation.close.after")
 
     def _held(self, key: SessionKey, holder: str) -> AbstractAsyncContextManager[None]:
         identity = LifecycleIdentity("session", key.workspace_id, key.agent_session_id)

@@ -92,6 +92,7 @@ def tour(number: int, target: str, guided_target: str | None) -> list[Sequence[o
             Edit(edits, "session/updateSettings", {"settings": {"mode": "auto"}}),
             op.SendPrompt(edits, f"hang-{edits}", "[[hang]]", cancel_after_seconds=0.1),
             op.ChangeRuntime(edits, "session/close"),
+            op.ChangeRuntime(edits, "session/resume"),
             DeleteAndRestore(edits, 0.0),
         ),
         (MakeAndPurge(gone),),
