@@ -74,6 +74,9 @@ torture: $(DEVELOPMENT_STAMP) ## the same for longer: MINUTES=30
 bench: $(DEVELOPMENT_STAMP) ## measure latency and load
 	@$(BIN)/python -m bench $(ARGUMENTS)
 
+bench-startup: $(DEVELOPMENT_STAMP) ## measure a start after an unclean end: 1,000 sessions, 100 MB of log
+	@$(BIN)/python -m bench.startup $(ARGUMENTS)
+
 rules: $(DEVELOPMENT_STAMP) ## print which rules and field cases no test carries
 	@$(BIN)/python -m tools.rules
 

@@ -95,6 +95,10 @@ def prepared() -> Prepared:
     store.close()
     image = {path.name: path.read_bytes() for path in disk.folder.iterdir() if not path.name.endswith("-shm")}
     disk.remove()
+    return prepare(image, progress)
+
+
+def prepare(image: Image, progress: Progress) -> Prepared:
     counting = SimulatedDisk(image)
     counters = [DiskFault(call, nth=10**9) for call in CALLS]
     counting.state.faults.extend(counters)
@@ -153,6 +157,15 @@ def test_the_workload_makes_every_kind_of_call(prepared: Prepared):
 def test_no_failing_call_loses_what_was_told(prepared: Prepared, tmp_path: Path):
     chosen = faults(prepared)[::EVERY]
     assert sweep(prepared, chosen, tmp_path) > 0.8 * len(chosen)
+
+
+@pytest.mark.parametrize("call", ["sync", "truncate", "delete", "open"])
+def test_no_failing_call_of_a_first_start_is_in_the_way_of_the_next(call: FaultyCall, tmp_path: Path):
+    """From the empty folder: what a start that failed left is no store that was lost, and no damage."""
+    born = prepare({}, Progress())
+    chosen = [fault for fault in faults(born) if fault.call == call]
+    assert chosen
+    assert sweep(born, chosen, tmp_path) > 0.8 * len(chosen)
 
 
 @pytest.mark.thorough
