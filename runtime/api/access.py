@@ -18,7 +18,7 @@ from runtime.effects import Effect, effect_of_answer, exceeds
 from runtime.refusal import Refusal
 from runtime.side.machine import SideConversation
 from runtime.wire import requests
-from runtime.wire.methods import Method
+from runtime.wire.method import Method
 from store.canonical.common import Settings, SettingValue
 from store.canonical.identifiers import SessionKey, TargetId
 from store.canonical.session import Session

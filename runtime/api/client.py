@@ -28,7 +28,8 @@ from runtime.wire.converter import structure_params
 from runtime.wire.encoding import encode_error
 from runtime.wire.errors import INVALID_REQUEST
 from runtime.wire.jsonrpc_frame import BadFrame, ClientRequest, read_frame, refuse_binary_frame
-from runtime.wire.methods import Method, find_method, served_methods
+from runtime.wire.method import Method
+from runtime.wire.methods import find_method, served_methods
 from runtime.wire.requests import PROTOCOL_VERSION, TOPICS
 from runtime.wire.rows import ServerCapabilities
 from store.errors import InvalidCursor, RowError, StoreDamaged, StoreUnavailable

@@ -17,7 +17,7 @@ from runtime.refusal import Refusal
 from runtime.wire import strict_hooks
 from runtime.wire.constraints import InvalidValue, constraints_of
 from runtime.wire.members import Choice, choice_of, fields_of, is_params, optional_members, wire_name
-from runtime.wire.methods import Method
+from runtime.wire.method import Method
 from runtime.wire.strict_hooks import Hook, kind_of
 from store.canonical.message import ToolCall
 

@@ -5,12 +5,12 @@ from typing import Any
 from runtime.wire.errors import ERRORS
 from runtime.wire.json_schema import Schema, SchemaWriter
 from runtime.wire.members import fields_of, optional_members, wire_name
+from runtime.wire.method import Method
 from runtime.wire.methods import (
     METHODS,
     RESERVED_METHODS,
     RESERVED_PREFIXES,
     UNBUILT_METHODS,
-    Method,
     all_refusals,
 )
 
