@@ -9,6 +9,7 @@ from tests.doubles.scripted_codex import scripted_target
 from tests.end_to_end.client import Client
 from tests.end_to_end.daemon import Daemon
 from tests.end_to_end.fixtures import Connect, connect, make_daemon, running, workspace
+from tests.providers_codex.hosted.side_stage import SIDES, SideStage
 from tests.providers_codex.hosted.stage import SECRET, Stage
 
 __all__ = ["connect", "make_daemon", "workspace"]
@@ -50,3 +51,12 @@ async def stage(connect: Connect, workspace: str, codex_home: Path) -> AsyncIter
 def client(stage: Stage) -> Client:
     """The client of the stage."""
     return stage.client
+
+
+@pytest.fixture
+async def sides(stage: Stage) -> SideStage:
+    """The same, and it follows the Sides of the workspace."""
+    await stage.client.request(
+        "events/subscribe", workspaceId=stage.workspace, topics=[SIDES], agentSessionIds=None
+    )
+    return SideStage(stage)
