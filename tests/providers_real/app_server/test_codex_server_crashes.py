@@ -109,3 +109,32 @@ async def test_a_clean_stop_in_a_turn_leaves_no_process_and_an_interrupted_turn(
     async with connected(daemon) as client:
         turn = (await client.request("turn/get", **talk.key, turnId=talk.turn["turnId"]))["turn"]
         assert (turn["phase"], turn["outcome"]) == ("settled", "interrupted")
+
+
+@pytest.mark.rule("RT-118")
+@pytest.mark.case("FC-37")
+async def test_a_killed_app_server_expires_its_sides_and_no_side_is_ever_found_again(
+    daemon: Daemon, codex: str, model: ModelServer
+) -> None:
+    async with connected(daemon) as client:
+        await client.subscribe("w")
+        await client.request("events/subscribe", workspaceId="w", topics=["agent.side.updated"])
+        talk = await start(client, "w", "I am Eve. " + script(["Hello Eve."]), target=TARGET, settings=FREE)
+        await client.settled(talk.turn)
+        side = {"workspaceId": "w", "sideAgentSessionId": "side"}
+        await client.request("side/open", **side, agentSessionId=talk.session_id, surfaceId="pane")
+        words = "Beside. " + script(["So far, ", hold("side lost")])
+        sent = {"clientSubmitId": "s", "content": [{"type": "text", "text": words}]}
+        await client.request("side/send", **side, **sent)
+        await holding(model, "side lost")
+        (agent,) = agents(daemon, codex)
+        kill_agent(agent)
+        told = await client.wait(
+            lambda: [one for one in client.events("side") if one["payload"]["type"] == "expired"], "the end"
+        )
+        assert told[0]["payload"]["reason"] == "provider_lost"
+        assert (await client.refused("side/get", **side))["code"] == "side.expired"
+        assert (await talk.say("Who is Eve? " + script(["You."])))["outcome"] == "completed"
+        (request,) = model.asked("Who is Eve?")
+        assert request.knows("user", "I am Eve.")
+        assert not request.knows("user", "Beside.")
