@@ -106,6 +106,7 @@ def _restore(configuration: Configuration, copy: Path, output: Output) -> None:
     database = configuration.data_dir / DATABASE_FILE_NAME
     if copy == database:
         raise CommandFailed(f"{copy} is the database itself", "name a copy of it", exit_code=EXIT_ARGUMENTS)
+    lacking = _commits_lacking(_facts(copy), _facts(database))
     try:
         configuration.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         with acquire_instance_lock(configuration.data_dir):
@@ -121,10 +122,10 @@ def _restore(configuration: Configuration, copy: Path, output: Output) -> None:
         raise CommandFailed(
             f"{copy}: {error}", "nothing was changed; mend that, then try again", exit_code=EXIT_FAILED
         ) from error
-    _tell(restored, copy, output)
+    _tell(restored, copy, lacking, output)
 
 
-def _tell(restored: Restored, copy: Path, output: Output) -> None:
+def _tell(restored: Restored, copy: Path, lacking: int | None, output: Output) -> None:
     set_aside = None if restored.set_aside is None else str(restored.set_aside)
     if output.as_json:
         output.document(
@@ -133,11 +134,14 @@ def _tell(restored: Restored, copy: Path, output: Output) -> None:
                 "storeId": restored.store_id,
                 "schemaVersion": restored.schema_version,
                 "setAside": set_aside,
+                "lacksCommits": lacking,
             }
         )
         return
     output.text(
         f"restored from {copy}; the store is {restored.store_id} now, so clients read everything again"
     )
+    if lacking:
+        output.hint(f"it lacks {lacking:,} commits that the database before has")
     if set_aside is not None:
         output.hint(f"the database before is kept as {set_aside}; remove it when you need it no more")

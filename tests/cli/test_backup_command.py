@@ -54,6 +54,17 @@ def test_a_backup_beside_a_running_daemon_is_sound_and_listed(database, flags, c
         store.close()
 
 
+def test_a_restore_says_what_the_copy_lacks(database, flags, capsys):
+    assert backup_command(None, flags, as_json=True) == 0
+    made = document(capsys)
+    store = open_in(database.parent)
+    for number in range(3):
+        written(store, unit("t", session_row("t", title=f"round {number}")))
+    store.close()
+    assert restore_command(made["path"], flags, as_json=False) == 0
+    assert "it lacks 3 commits that the database before has" in capsys.readouterr().err
+
+
 def test_a_backup_goes_where_it_is_told_and_over_nothing(database, flags, capsys, tmp_path):
     out = tmp_path / "mine.db"
     assert backup_command(str(out), flags, as_json=False) == 0
