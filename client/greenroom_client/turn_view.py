@@ -11,6 +11,7 @@ import attrs
 
 from greenroom_client.contract.models import (
     Change,
+    DeltaBody,
     Interaction,
     Message,
     MessageDelta,
@@ -120,7 +121,7 @@ class TurnView:
             for change in event["changes"]:
                 yield from self._change(change, event["commitSeq"])
         elif event["type"] == "message_delta":
-            yield from self._delta(event)
+            yield from self.see_delta(event)
         elif event["type"] == "message_snapshot" and self._is_ours(event["message"]):
             yield from self._message(event["message"])
 
@@ -141,6 +142,18 @@ class TurnView:
         name = f"interaction {key}"
         if self._is_newer(name, commit_seq) and self._is_news(name, row["status"]):
             yield Asked(row) if row["status"] == "pending" else NoLongerAsked(key)
+
+    def see_delta(self, delta: MessageDelta | DeltaBody) -> Iterator[Piece]:
+        """The piece of more text, from an event of a session or of a Side."""
+        if not self._is_ours(delta) or delta["field"] != "text":
+            return
+        kind = _text_kind(delta["kind"])
+        shown = self._shown.setdefault(delta["messageId"], _Shown())
+        # An earlier one is in a row already shown; a later one means that some are lost, and a snapshot follows.
+        if kind is not None and delta["deltaSeq"] == shown.deltas:
+            shown.deltas += 1
+            shown.characters += len(delta["text"])
+            yield TextPiece(delta["messageId"], kind, delta["text"])
 
     def _change(self, change: Change, commit_seq: int) -> Iterator[Piece]:
         match change["type"]:
@@ -176,7 +189,7 @@ class TurnView:
             case _:
                 pass
 
-    def _is_ours(self, row: Message | MessageDelta) -> bool:
+    def _is_ours(self, row: Message | MessageDelta | DeltaBody) -> bool:
         return row["agentSessionId"] == self.session_id and row["turnId"] == self.turn_id
 
     def _is_newer(self, name: str, commit_seq: int) -> bool:
@@ -189,17 +202,6 @@ class TurnView:
         news = self._told.get(name) != told
         self._told[name] = told
         return news
-
-    def _delta(self, delta: MessageDelta) -> Iterator[Piece]:
-        if not self._is_ours(delta) or delta["field"] != "text":
-            return
-        kind = _text_kind(delta["kind"])
-        shown = self._shown.setdefault(delta["messageId"], _Shown())
-        # An earlier one is in a row already shown; a later one means that some are lost, and a snapshot follows.
-        if kind is not None and delta["deltaSeq"] == shown.deltas:
-            shown.deltas += 1
-            shown.characters += len(delta["text"])
-            yield TextPiece(delta["messageId"], kind, delta["text"])
 
     def _text(self, row: Message) -> Iterator[Piece]:
         kind = _text_kind(row["kind"])

@@ -58,6 +58,13 @@ def refusal_told(refused: GreenroomError, subject: Subject) -> CommandFailed:
     return CommandFailed(what, next_step_for(refused.code, subject), code=refused.code)
 
 
+def told_client_error(error: ClientError, subject: Subject) -> CommandFailed:
+    """A refusal in words, or that the daemon did not answer, for a program that goes on."""
+    if isinstance(error, GreenroomError):
+        return refusal_told(error, subject)
+    return CommandFailed(f"the daemon did not answer: {error}", "try again, or start it: greenroom serve")
+
+
 async def all_items(client: Client, method: str, params: Mapping[str, Any]) -> list[Any]:
     """The items of every page of a list."""
     items: list[Any] = []

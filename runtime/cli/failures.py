@@ -37,6 +37,8 @@ class Subject:
     workspace_id: str = "default"
     target_id: str | None = None
     cwd: str | None = None
+    again: str | None = None
+    """The command to repeat, where it is not `greenroom run`."""
 
     def __str__(self) -> str:
         if self.session_id is not None:
@@ -87,8 +89,12 @@ def next_step_for(code: str, subject: Subject) -> str:
         session=session,
         workspace=subject.workspace_id,
         cwd=subject.cwd or f"(greenroom show {session} names it)",
-        again=f'greenroom run --session {session} "…"' if subject.session_id else "the same command",
+        again=subject.again or _run_again(subject),
     )
+
+
+def _run_again(subject: Subject) -> str:
+    return f'greenroom run --session {subject.session_id} "…"' if subject.session_id else "the same command"
 
 
 def leaf_errors(error: BaseException) -> list[BaseException]:

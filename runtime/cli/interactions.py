@@ -4,8 +4,8 @@ Owns one question at a time and giving up one that somebody else has answered. R
 the output must learn that the agent was held back, and how to let it go on.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Mapping
+from typing import Any, Protocol, TypeAlias
 
 import attrs
 import trio
@@ -23,13 +23,52 @@ HINT_NO_TERMINAL = (
 )
 
 
+class Replies(Protocol):
+    """Where answers go: to a turn of a session, or to one of a Side."""
+
+    async def respond(self, interaction: Interaction, answer: Answer) -> None:
+        """Gives the answer. Raises what the daemon refuses."""
+
+    async def stop_asking(self, interaction: Interaction) -> None:
+        """Stops the turn that asks. Raises what the daemon refuses."""
+
+
+@attrs.frozen
+class TurnReplies:
+    """To turns of sessions, of descendants too."""
+
+    client: Client
+    workspace_id: str
+
+    async def respond(self, interaction: Interaction, answer: Answer) -> None:
+        """See `Replies`."""
+        session_id, turn_id, request_id = interaction_key(interaction)
+        await repeat_until_answered(
+            lambda: self.client.interaction_respond(
+                workspace_id=self.workspace_id,
+                agent_session_id=session_id,
+                turn_id=turn_id,
+                request_id=request_id,
+                answer=answer,
+            )
+        )
+
+    async def stop_asking(self, interaction: Interaction) -> None:
+        """See `Replies`."""
+        session_id, turn_id, _ = interaction_key(interaction)
+        await repeat_until_answered(
+            lambda: self.client.turn_cancel(
+                workspace_id=self.workspace_id, agent_session_id=session_id, turn_id=turn_id
+            )
+        )
+
+
 @attrs.define(eq=False)
 class Interactions:
     """The Interactions of one run."""
 
-    client: Client
     output: Output
-    workspace_id: str
+    replies: Replies
     refused: int = attrs.field(default=0, init=False)
     """How many were refused because nobody could be asked."""
     _reader: LineReader | None = attrs.field(default=None, init=False)
@@ -116,32 +155,16 @@ class Interactions:
             await self._respond(interaction, answer)
             return
         self.output.hint(f"greenroom: canceled the turn, which asked {what!r} and offers no refusal: {why}")
-        session_id, turn_id, _ = interaction_key(interaction)
-        await self._settle(
-            interaction,
-            lambda: self.client.turn_cancel(
-                workspace_id=self.workspace_id, agent_session_id=session_id, turn_id=turn_id
-            ),
-        )
+        await self._settle(interaction, self.replies.stop_asking(interaction))
 
     async def _respond(self, interaction: Interaction, answer: Answer) -> None:
-        session_id, turn_id, request_id = interaction_key(interaction)
-        await self._settle(
-            interaction,
-            lambda: self.client.interaction_respond(
-                workspace_id=self.workspace_id,
-                agent_session_id=session_id,
-                turn_id=turn_id,
-                request_id=request_id,
-                answer=answer,
-            ),
-        )
+        await self._settle(interaction, self.replies.respond(interaction, answer))
 
-    async def _settle(self, interaction: Interaction, call: Callable[[], Awaitable[object]]) -> None:
+    async def _settle(self, interaction: Interaction, reply: Awaitable[None]) -> None:
         try:
             # From here on the answer is the daemon's: its row, seen before the reply, must not stop us.
             with trio.CancelScope(shield=True):
-                await repeat_until_answered(call)
+                await reply
         except GreenroomError as refused:
             _, turn_id, request_id = interaction_key(interaction)
             self.output.hint(f"greenroom: interaction {request_id} of turn {turn_id}: {refused.message}")

@@ -4,7 +4,6 @@ Owns the order (subscribe, submit, follow, end) and the signals. What there is t
 how it looks from `turn_printer`, and what the agent asks is answered by `interactions`.
 """
 
-import signal
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
@@ -29,7 +28,8 @@ from greenroom_client.contract.models import Session, Turn
 from runtime.cli.commands import about, load, perform_async
 from runtime.cli.daemon_access import Access, open_daemon
 from runtime.cli.failures import EXIT_ARGUMENTS, EXIT_FAILED, CommandFailed, Subject, next_step_for
-from runtime.cli.interactions import Interactions
+from runtime.cli.interactions import Interactions, TurnReplies
+from runtime.cli.interrupts import Interrupts
 from runtime.cli.lookup import default_target, find_session
 from runtime.cli.output import Output
 from runtime.cli.turn_commands import prompt_text
@@ -37,9 +37,6 @@ from runtime.cli.turn_printer import TurnPrinter
 from runtime.config import Flags
 from runtime.system_ports import SystemIdentifiers
 
-SIGNAL_EXIT_BASE: Final = 128
-CANCEL_MARGIN_SECONDS: Final = 5.0
-"""Beyond `cancelGraceSeconds`: how long a canceled turn may take to settle before we leave without it."""
 RECONNECT: Final = Reconnect(attempts_max=8)
 """Some ten seconds: a daemon that is started again is met again, one that is gone is told."""
 
@@ -100,20 +97,17 @@ class _Run:
     exit_code: int = attrs.field(default=0, init=False)
     _subject: Subject = attrs.field(init=False)
     _view: TurnView | None = attrs.field(default=None, init=False)
-    _interrupted_by: int = attrs.field(default=0, init=False)
+    _interrupts: Interrupts = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        self._interrupts = Interrupts(self.client, self.output)
         self._subject = Subject(
             self.request.session_id, self.request.workspace_id, self.request.target_id, self.request.cwd
         )
 
     async def follow(self) -> None:
         """From the submit to the end of the turn, or to a signal that does not wait for it."""
-        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(partial(self._obey, received, nursery.cancel_scope))
-                await self._submit_and_follow()
-                nursery.cancel_scope.cancel()
+        await self._interrupts.guard(self._submit_and_follow)
 
     # --- the submit ---------------------------------------------------------------------------------------------
 
@@ -132,6 +126,7 @@ class _Run:
             turn, commit_seq = await self._submit(session_id)
             view = self._view = TurnView(session_id, turn["turnId"])
             view.see_turn(turn, commit_seq)
+            self._interrupts.stop = self._cancel_turn
             seen = _written_down(events, self.output) if self.output.as_json else events
             await self._draw(TurnStream(self.client, workspace_id, seen, view))
 
@@ -170,7 +165,7 @@ class _Run:
 
     async def _draw(self, pieces: TurnStream) -> None:
         printer = TurnPrinter(self.output)
-        interactions = Interactions(self.client, self.output, self.request.workspace_id)
+        interactions = Interactions(self.output, TurnReplies(self.client, self.request.workspace_id))
         async with trio.open_nursery() as asking:
             async for piece in pieces:
                 match piece:
@@ -186,26 +181,9 @@ class _Run:
 
     # --- the end ------------------------------------------------------------------------------------------------
 
-    async def _obey(self, received: AsyncIterator[int], scope: trio.CancelScope) -> None:
-        """The first signal cancels the turn and lets it settle, the second leaves at once."""
-        async for number in received:
-            self._interrupted_by = number
-            if self._view is None:
-                scope.cancel()
-                return
-            self.output.hint("\ncanceling the turn; again to leave without waiting", style="dim")
-            break
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._cancel_turn, scope)
-            async for _ in received:
-                scope.cancel()
-                return
-
-    async def _cancel_turn(self, scope: trio.CancelScope) -> None:
+    async def _cancel_turn(self) -> None:
         view = self._view
         assert view is not None
-        grace_seconds = float(self.client.hello["limits"].get("cancelGraceSeconds", 10))
-        scope.deadline = trio.current_time() + grace_seconds + CANCEL_MARGIN_SECONDS
         with about(self._subject):
             await repeat_until_answered(
                 lambda: self.client.turn_cancel(
@@ -229,7 +207,7 @@ class _Run:
         return f'greenroom run --session {self._subject.session_id} "…"'
 
     def _failure(self) -> CommandFailed | None:
-        code = SIGNAL_EXIT_BASE + self._interrupted_by if self._interrupted_by else EXIT_FAILED
+        code = self._interrupts.exit_code(EXIT_FAILED)
         if self._view is None:
             return CommandFailed(
                 "interrupted before the prompt was acknowledged",
@@ -237,7 +215,11 @@ class _Run:
                 exit_code=code,
             )
         return turn_failure(
-            self._view, self._subject, exit_code=code, go_on=self._go_on, wanted=not self._interrupted_by
+            self._view,
+            self._subject,
+            exit_code=code,
+            go_on=self._go_on,
+            wanted=not self._interrupts.signal_number,
         )
 
 

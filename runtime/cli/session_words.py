@@ -99,6 +99,21 @@ def cancel(
     return cancel_command(session, workspace, place.flags(), as_json=json)
 
 
+def side(
+    session: SessionId,
+    question: Annotated[str | None, Parameter(help="What to ask; read from stdin when left out.")] = None,
+    /,
+    *,
+    workspace: Workspace = "default",
+    place: Place = HERE,
+    json: JsonLines = False,
+) -> int:
+    """Ask something beside a session, in the middle of its turn too; it goes on as if nothing had been asked."""
+    from runtime.cli.side_command import SideRequest, side_command
+
+    return side_command(SideRequest(session, question, workspace), place.flags(), as_json=json)
+
+
 def tail(
     session: Annotated[
         str | None, Parameter(help="One session, by its id or its beginning; all of the workspace without.")
@@ -246,6 +261,7 @@ def add_session_commands(application: App) -> None:
     )
     add(send, group=TALKING, help_epilogue=example('send 01a22df4 "and now the docs"'))
     add(tail, group=TALKING, help_epilogue=example("tail 01a22df4", "tail --json"))
+    add(side, group=TALKING, help_epilogue=example('side 01a22df4 "what is this test for?"'))
     add(respond, group=TALKING, help_epilogue=example("respond 01a22df4", "respond 01a22df4 1"))
     add(cancel, group=TALKING, help_epilogue=example("cancel 01a22df4"))
     add(sessions, group=KEEPING, help_epilogue=example("sessions", "sessions --deleted"))

@@ -116,7 +116,7 @@ def test_the_other_commands_hand_over_what_they_were_given(called, words, name, 
             "srve",
             (
                 'greenroom: Unknown command "srve". Did you mean "serve"? Available commands: run, send, '
-                "tail, respond, cancel, sessions, show, search, ... Next: greenroom --help\n"
+                "tail, side, respond, cancel, sessions, show, ... Next: greenroom --help\n"
             ),
         ),
         (

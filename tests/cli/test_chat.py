@@ -131,7 +131,7 @@ def test_a_side_is_never_told_to_the_conversation(talk, greenroom):
     with talk() as person:
         person.sees(READY)
         person.enter("/side what is this?")
-        person.sees("Sides are not served by this release")
+        person.sees("There is no session yet")
         person.enter("/nonsense")
         person.sees("There is no /nonsense")
         person.enter("/quit")

@@ -13,6 +13,8 @@ from runtime.cli.chat.slash import COMMANDS, Prompt, Slash, Unknown, read
         ("  /Rename  About tests ", Slash("rename", "About tests")),
         ("/exit", Slash("quit")),
         ("/side what is this?", Slash("side", "what is this?")),
+        ("/side what is this,\nand that?", Slash("side", "what is this,\nand that?")),
+        ("/side\nwhat?", Slash("side", "what?")),
         ("/compact", Unknown("compact")),
         ("//compact now", Prompt("/compact now")),
         ("/srv/work/a.py is broken", Prompt("/srv/work/a.py is broken")),

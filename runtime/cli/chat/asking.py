@@ -23,6 +23,7 @@ class Asking:
     paper: Paper
     keyboard: Keyboard
     _waiting: list[Interaction] = attrs.field(factory=list, init=False)
+    _marks: dict[InteractionKey, str] = attrs.field(factory=dict, init=False)
     _answers: dict[str, Any] = attrs.field(factory=dict, init=False)
     _refusal: OptionAnswerInput | None = attrs.field(default=None, init=False)
     """Chosen already; the next line says why."""
@@ -32,14 +33,16 @@ class Asking:
         """What the next words answer."""
         return self._waiting[0] if self._waiting else None
 
-    def asked(self, interaction: Interaction) -> None:
-        """One more."""
+    def asked(self, interaction: Interaction, *, mark: str = "") -> None:
+        """One more; `mark` stands before its lines where it is not the conversation's own."""
         self._waiting.append(interaction)
+        self._marks[interaction_key(interaction)] = mark
         if len(self._waiting) == 1:
             self._ask()
 
     def withdrawn(self, key: InteractionKey) -> None:
         """Answered, here or elsewhere, or not asked any more."""
+        self._marks.pop(key, None)
         left = [one for one in self._waiting if interaction_key(one) != key]
         was_current = self.current is not None and interaction_key(self.current) == key
         self._waiting = left
@@ -49,6 +52,7 @@ class Asking:
     def forget(self) -> None:
         """Another session."""
         self._waiting.clear()
+        self._marks.clear()
         self._next()
 
     def take(self, text: str) -> Answer | None:
@@ -107,17 +111,24 @@ class Asking:
     def _ask(self) -> None:
         interaction = self._waiting[0]
         for line in questions.described(interaction):
-            self.paper.line(line, "bold")
+            self._say(interaction, line, "bold")
         if questions.questions_of(interaction):
             self._ask_question(interaction)
             return
         for line in questions.offered(interaction):
-            self.paper.line(line)
+            self._say(interaction, line)
         self.keyboard.asking(len(interaction["options"]))
 
     def _ask_question(self, interaction: Interaction) -> None:
         question = questions.questions_of(interaction)[len(self._answers)]
         for line in questions.question_lines(question):
-            self.paper.line(line)
+            self._say(interaction, line)
         options = 0 if question["multiSelect"] else len(question.get("options") or ())
         self.keyboard.asking(options, secret=bool(question["secret"]))
+
+    def _say(self, interaction: Interaction, text: str, style: str = "") -> None:
+        mark = self._marks.get(interaction_key(interaction), "")
+        if mark:
+            self.paper.beside(mark + text, style)
+        else:
+            self.paper.line(text, style)

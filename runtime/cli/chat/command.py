@@ -16,9 +16,10 @@ from runtime.cli.chat.slash_commands import run_slash
 from runtime.cli.commands import load, perform_async
 from runtime.cli.daemon_access import Access, Daemon, open_daemon
 from runtime.cli.failures import EXIT_ARGUMENTS, CommandFailed
+from runtime.cli.interrupts import SIGNAL_EXIT_BASE
 from runtime.cli.lookup import find_session_detail
 from runtime.cli.output import Output
-from runtime.cli.run_command import SIGNAL_EXIT_BASE, RunRequest
+from runtime.cli.run_command import RunRequest
 from runtime.cli.transcript import session_lines, transcript_lines
 from runtime.config import Flags
 

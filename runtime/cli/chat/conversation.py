@@ -16,7 +16,6 @@ from greenroom_client import (
     ClientError,
     ConnectionLost,
     DaemonUnreachable,
-    GreenroomError,
     NoLongerAsked,
     interaction_key,
     new_submit_id,
@@ -26,10 +25,11 @@ from greenroom_client import (
 )
 from greenroom_client.contract.models import Answer, Interaction, Session, Turn
 from runtime.cli.chat.asking import Asking
+from runtime.cli.chat.beside import Beside
 from runtime.cli.chat.keyboard import Keyboard, Leave, Stop, Typed, Word
 from runtime.cli.chat.paper import Paper
 from runtime.cli.chat.slash import Prompt, Slash, Unknown, read
-from runtime.cli.commands import refusal_told
+from runtime.cli.commands import told_client_error
 from runtime.cli.failures import EXIT_INTERRUPTED, CommandFailed, Subject, next_step_for
 from runtime.cli.lookup import default_target
 from runtime.cli.session_turns import session_turns
@@ -59,9 +59,11 @@ class Conversation:
     _stops: int = attrs.field(default=0, init=False)
     _following: trio.CancelScope | None = attrs.field(default=None, init=False)
     _asking: Asking = attrs.field(init=False)
+    _beside: Beside = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._asking = Asking(self.paper, self.keyboard)
+        self._beside = Beside(self.client, self.workspace_id, self.paper, self.keyboard, self._asking)
 
     async def hold(self, words: trio.MemoryReceiveChannel[Word], first: str | None) -> int:
         """Until somebody leaves; the exit code."""
@@ -69,7 +71,7 @@ class Conversation:
             self.follow(self.session)
         self.keyboard.working(False)
         if first is not None:
-            await self._try(self._say, first)
+            await self._try(self._line, first)
         async for word in words:
             match word:
                 case Typed():
@@ -99,7 +101,11 @@ class Conversation:
                     )
                 case Slash() as slash:
                     await self.run_slash(self, slash)
-        if self._turn is None:
+        self._rest()
+
+    def _rest(self) -> None:
+        """Says so where nothing is waited for: the turn, and for who reads line by line a question beside it."""
+        if self._turn is None and not (self.keyboard.patient and self._beside.busy):
             self.keyboard.working(False)
 
     async def _say(self, text: str) -> None:
@@ -170,6 +176,9 @@ class Conversation:
             self.tasks.start_soon(self._try, self._respond, interaction, answer)
 
     async def _respond(self, interaction: Interaction, answer: Answer) -> None:
+        if self._beside.owns(interaction):
+            await self._beside.respond(interaction, answer)
+            return
         await repeat_until_answered(
             lambda: self.client.interaction_respond(
                 workspace_id=interaction["workspaceId"],
@@ -180,6 +189,21 @@ class Conversation:
             )
         )
 
+    # --- beside it ------------------------------------------------------------------------------------------------
+
+    def ask_beside(self, session: Session, question: str) -> None:
+        """Asks in a Side of the session, whatever its turn does meanwhile; one question at a time."""
+        if self._beside.busy:
+            self.paper.line("A question beside is not answered yet; wait for it, or stop it.", "yellow")
+            self.keyboard.put_back(f"/side {question}")
+            return
+        self.tasks.start_soon(self._ask_beside, session, question, self._beside.begin())
+
+    async def _ask_beside(self, session: Session, question: str, scope: trio.CancelScope) -> None:
+        await self._beside.ask(session, question, scope)
+        self._stops = 0
+        self._rest()
+
     # --- stopping -------------------------------------------------------------------------------------------------
 
     async def _stop_or_leave(self) -> None:
@@ -189,12 +213,18 @@ class Conversation:
         elif self._turn is not None:
             self.paper.line("stopping; Ctrl-C again leaves", "dim")
             self.tasks.start_soon(self._try, self.stop)
+        elif self._beside.busy:
+            self.paper.beside("stopping the question beside; Ctrl-C again leaves", "dim")
+            self.tasks.start_soon(self._try, self._beside.stop)
         else:
             self.paper.line("Ctrl-C again leaves", "dim")
 
     async def stop(self) -> None:
-        """Stops the turn that runs, and no other."""
+        """Stops the turn that runs, and no other; a question beside it only where none runs."""
         turn = self._turn
+        if turn is None and self._beside.busy:
+            await self._beside.stop()
+            return
         if turn is None:
             self.paper.line("no turn runs", "dim")
             return
@@ -213,6 +243,7 @@ class Conversation:
         if self._following is not None:
             self._following.cancel()
         self._following, self.session, self._turn = None, None, None
+        self._beside.leave()
         self._asking.forget()
         self.keyboard.working(False)
 
@@ -252,7 +283,7 @@ class Conversation:
             self.paper.end()
         self._turn, self._last_ended, self._stops = None, turn_id, 0
         self._tell_end(pieces.turn)
-        self.keyboard.working(False)
+        self._rest()
 
     async def _ask(self, interaction: Interaction) -> None:
         if not self.keyboard.patient:
@@ -287,10 +318,3 @@ class Conversation:
             return
         advice = f". Next: {failed.next_step}" if failed.next_step else ""
         self.paper.line(f"{failed.what}{advice}", "red")
-
-
-def told_client_error(error: ClientError, subject: Subject) -> CommandFailed:
-    """What went wrong, in words."""
-    if isinstance(error, GreenroomError):
-        return refusal_told(error, subject)
-    return CommandFailed(f"the daemon did not answer: {error}", "try again, or start it: greenroom serve")

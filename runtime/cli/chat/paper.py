@@ -37,6 +37,13 @@ class Paper:
         self.end()
         self.output.text(text, style)
 
+    def beside(self, text: str, style: str = "") -> None:
+        """A whole line of something else: what is being written of the conversation goes on after it."""
+        if self._open and not self.whole_lines:
+            self.output.text()
+            self._open = False
+        self.output.text(text, style)
+
     def piece(self, piece: Piece) -> None:
         """A piece of a turn; questions are somebody else's."""
         match piece:

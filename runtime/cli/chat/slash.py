@@ -12,7 +12,7 @@ COMMANDS: Final = {
     "model": "[MODEL]: show the models, or choose one",
     "settings": "[KEY=VALUE …]: show the settings, or change some",
     "sessions": "list the sessions of the workspace",
-    "side": "questions beside the conversation: not served yet",
+    "side": "QUESTION: ask beside the conversation, while a turn runs too",
     "quit": "leave; the session lives on (or Ctrl-D)",
 }
 _ALIASES: Final = {"exit": "quit", "q": "quit", "?": "help"}
@@ -50,8 +50,11 @@ def read(line: str) -> Read:
         return Prompt(line)
     if stripped.startswith("//"):
         return Prompt(stripped[1:])
-    word, _, rest = stripped[1:].partition(" ")
+    word, *more = stripped[1:].split(maxsplit=1) or [""]
+    rest = more[0] if more else ""
     name = _ALIASES.get(word.lower(), word.lower())
+    if name == "side":
+        return Slash(name, rest)  # of several lines too: a question beside never goes to the conversation
     if "/" in word or "\n" in stripped:
         return Prompt(line)  # a path, or more than a command
-    return Slash(name, rest.strip()) if name in COMMANDS else Unknown(word)
+    return Slash(name, rest) if name in COMMANDS else Unknown(word)

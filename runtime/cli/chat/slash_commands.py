@@ -40,11 +40,21 @@ async def run_slash(conversation: Conversation, slash: Slash) -> None:
         case "sessions":
             await _sessions(conversation)
         case "side":
-            paper.line("Sides are not served by this release; nothing was sent.", "yellow")
+            _side(conversation, slash.rest)
         case "quit":
             conversation.left = 0
         case other:
             raise AssertionError(f"/{other} is listed and not done")
+
+
+def _side(conversation: Conversation, question: str) -> None:
+    session = _session(conversation)
+    if session is None:
+        return
+    if question:
+        conversation.ask_beside(session, question)
+    else:
+        conversation.paper.line("Ask something: /side QUESTION", "dim")
 
 
 async def _rename(conversation: Conversation, title: str) -> None:
