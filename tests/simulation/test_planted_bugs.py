@@ -3,6 +3,8 @@
 import itertools
 from collections.abc import Iterable
 
+import pytest
+
 import runtime.providers.connection as connection_module
 import store.connection as store_connection
 from runtime.actors.links import SessionLink
@@ -160,6 +162,7 @@ def test_a_process_that_is_left_running_is_found(monkeypatch):
     first_finding("nothing is left of a life")
 
 
+@pytest.mark.timeout(400)  # it takes some eighty seeds, a minute where nothing else runs
 def test_text_that_is_not_written_behind_is_found(monkeypatch):
     async def flush_nothing(self):
         return None
