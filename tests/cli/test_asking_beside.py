@@ -184,7 +184,7 @@ def test_what_a_question_beside_asks_is_marked_and_ctrl_c_stops_it(at_terminal, 
         person.enter("[[say and now]]")
         person.sees("and now")
         person.sees("(completed")
-        person.type("\x04")
+        person.enter("/quit")
         assert person.leaves() == 0
     assert [text for role, text in spoken(do, session_id) if role == "user"] == [
         "[[say done]]",
