@@ -340,7 +340,9 @@ class Controller:
             create=create,
             trees=self.trees,
             sides=self.sides,
-            runtimes=SessionRuntimeOperations(self.sessions, self.locks, limits.lifecycle_timeout_seconds),
+            runtimes=SessionRuntimeOperations(
+                self.sessions, self.locks, ports.reader, limits.lifecycle_timeout_seconds
+            ),
             targets=self.targets,
             health=self.health.read,
             metrics=self.metrics.read,

@@ -51,9 +51,6 @@ SEEN_BY_READS = frozenset(
     }
 )
 
-# These look at the stored session before they take effect: they wait as reads do, so that they find what was asked for before them.
-LOOKS_FIRST = frozenset({"session/resume", "session/close"})
-
 
 @attrs.define(eq=False)
 class Client:
@@ -185,11 +182,11 @@ class Client:
             self._lanes.read(lanes[0], run)
             return
         seen = method.name in SEEN_BY_READS
-        looks_first = method.name in LOOKS_FIRST or (method.drives_agent and self.principal.limited)
+        judged = method.drives_agent and self.principal.limited
         for lane in lanes:
             if seen:
                 request.sink.settled = partial(self._finished, lane, request.sink.settled)
-            run = partial(self._lanes.command, lane, run, seen_by_reads=seen, reads_first=looks_first)
+            run = partial(self._lanes.command, lane, run, seen_by_reads=seen, reads_first=judged)
         run()
 
     def _finished(self, lane: tuple[str, str], landed: Callable[[], object]) -> None:

@@ -10,7 +10,10 @@ import trio
 
 from runtime.actors.replies import Outcome, ReplySink
 from runtime.refusal import Refusal
+from store.canonical.identifiers import SessionKey
+from store.canonical.session import Session
 from store.errors import RowError
+from store.port import StoreReader
 from supervisor.cell import guard
 from supervisor.errors import ActorStopped, LifecycleTimeout, MailboxFull
 
@@ -24,6 +27,14 @@ class Releasable(Protocol):
 
     def release(self) -> None:
         """Let pass what waited behind it. Harmless when repeated."""
+
+
+def known(reader: StoreReader, key: SessionKey) -> Session | Refusal:
+    """The session's row, or why there is none to work with."""
+    session = reader.session(key).value
+    if session is None:
+        return Refusal("session.not_found")
+    return Refusal("session.deleted") if session.deleted_at is not None else session
 
 
 @attrs.define(eq=False)

@@ -6,8 +6,10 @@ import attrs
 
 from runtime.actors.session import SessionDirectory
 from runtime.lifecycle.inputs import CloseSession, ResumeSession, SessionInput
-from runtime.operations.operation import WatchedSink
+from runtime.operations.operation import WatchedSink, known
+from runtime.refusal import Refusal
 from store.canonical.identifiers import SessionKey
+from store.port import StoreReader
 from supervisor import PlaceMark
 from supervisor.failpoints import failpoints
 from supervisor.lifecycle_locks import LifecycleIdentity, LifecycleLocks
@@ -19,6 +21,7 @@ class SessionRuntimeOperations:
 
     sessions: SessionDirectory
     locks: LifecycleLocks
+    reader: StoreReader
     deadline_seconds: float
 
     async def resume(self, key: SessionKey, fresh: bool, mark: PlaceMark, sink: WatchedSink) -> None:
@@ -28,6 +31,8 @@ class SessionRuntimeOperations:
         """
         await mark.reached.wait()
         async with self._held(key, f"resume session {key}"):
+            if self._refused(key, sink):
+                return
             if failpoints.on:
                 await failpoints.reach("operation.resume.before")
             self._tell(key, ResumeSession(sink, fresh), mark)
@@ -39,12 +44,21 @@ class SessionRuntimeOperations:
         # Before the lock, and so before the control lane: what the same client sent earlier comes first.
         await mark.reached.wait()
         async with self._held(key, f"close session {key}"):
+            if self._refused(key, sink):
+                return
             if failpoints.on:
                 await failpoints.reach("operation.close.before")
             self._tell(key, CloseSession(sink), mark)
             await sink.answered.wait()
             if failpoints.on:
                 await failpoints.reach("operation.close.after")
+
+    def _refused(self, key: SessionKey, sink: WatchedSink) -> bool:
+        """Whether there is no such session. Looked at under the lock: whoever creates it holds that until it is durable."""
+        found = known(self.reader, key)
+        if isinstance(found, Refusal):
+            sink.refuse(found)
+        return isinstance(found, Refusal)
 
     def _held(self, key: SessionKey, holder: str) -> AbstractAsyncContextManager[None]:
         identity = LifecycleIdentity("session", key.workspace_id, key.agent_session_id)

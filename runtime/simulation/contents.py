@@ -34,7 +34,7 @@ class Contents:
     def deleted(self, session: SessionName) -> bool:
         """Whether it is there, and deleted."""
         row = self.sessions.get(session)
-        return row is not None and row["deletedAt"] is not None
+        return row is not None and row.get("deletedAt") is not None
 
     def turn_of(self, session: SessionName, submit_id: str) -> Json | None:
         """The turn that a submit id of this session started."""

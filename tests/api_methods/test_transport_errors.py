@@ -167,7 +167,8 @@ async def test_too_many_requests_in_flight_are_overloaded(make_daemon: MakeDaemo
     daemon = make_daemon({"limits": {"maxInFlightRequests": 4}})
     async with connected(daemon) as client:
         await client.subscribe("w")
-        talks = [await start(client, "w", "[[hang]]", clientSubmitId=f"{n}") for n in range(4)]
+        slow = "[[cancel-late 1500]] [[hang]]"
+        talks = [await start(client, "w", slow, clientSubmitId=f"{n}") for n in range(4)]
         for talk in talks:
             await client.row("turn", turnId=talk.turn["turnId"], phase="running")
         with trio.CancelScope():

@@ -5,6 +5,7 @@ own, because hundreds of thousands of requests are wanted and ids have to be tho
 """
 
 import base64
+import copy
 import json
 import random
 from collections import deque
@@ -180,7 +181,11 @@ class Requests:
             case "object":
                 return self._object(schema)
             case _:
-                return self.chance.choice(AWKWARD_VALUES)
+                return self._awkward()
+
+    def _awkward(self) -> Json:
+        """A copy, since what is made is spoiled further in place."""
+        return copy.deepcopy(self.chance.choice(AWKWARD_VALUES))
 
     def _object(self, schema: Schema) -> dict[str, Json]:
         required = schema.get("required", ())
@@ -222,7 +227,7 @@ class Requests:
             case 0:
                 inside.pop(name, None)
             case 1:
-                inside[name] = self.chance.choice(AWKWARD_VALUES)
+                inside[name] = self._awkward()
             case 2:
                 inside[self.chance.choice(("unknown", "constructor", "__proto__", name.upper(), ""))] = 1
             case _:

@@ -7,7 +7,7 @@ import attrs
 from runtime.api.handlers.submissions import claim_of, prompt_of
 from runtime.api.requests_context import ApiServices, Handled, Request
 from runtime.operations.create_session import NewSession
-from runtime.operations.operation import WatchedSink
+from runtime.operations.operation import WatchedSink, known
 from runtime.refusal import Refusal
 from runtime.wire import replies, requests
 from runtime.wire.rows import session_list_item, session_search_item
@@ -47,9 +47,6 @@ def create(request: Request[requests.SessionCreateParams]) -> Handled:
 def resume(request: Request[requests.SessionResumeParams]) -> Handled:
     """`session/resume`."""
     services, key = request.services, request.params.session_key
-    refusal = _unknown(services, key)
-    if refusal is not None:
-        return refusal
     mark = services.sessions.reference(key).place_mark(request.client.source)
 
     async def body(sink: WatchedSink) -> None:
@@ -62,9 +59,6 @@ def resume(request: Request[requests.SessionResumeParams]) -> Handled:
 def close(request: Request[requests.SessionCloseParams]) -> Handled:
     """`session/close`."""
     services, key = request.services, request.params.session_key
-    refusal = _unknown(services, key)
-    if refusal is not None:
-        return refusal
     mark = services.sessions.reference(key).place_mark(request.client.source)
 
     async def body(sink: WatchedSink) -> None:
@@ -133,9 +127,9 @@ def search(request: Request[requests.SessionSearchParams]) -> Handled:
 def messages(request: Request[requests.SessionMessagesParams]) -> Handled:
     """`session/messages`: rows of one transaction, with the live text laid over in the same step (ST-009..ST-011)."""
     params, services = request.params, request.services
-    refusal = _unknown(services, params.session_key)
-    if refusal is not None:
-        return refusal
+    found = known(services.reader, params.session_key)
+    if isinstance(found, Refusal):
+        return found
     query = MessageQuery(
         after_version=params.after_version,
         before_sequence=params.before_sequence,
@@ -162,19 +156,6 @@ def messages(request: Request[requests.SessionMessagesParams]) -> Handled:
 def observed(services: ApiServices, session: Session) -> Session:
     """The row with the live observation of its runtime."""
     return attrs.evolve(session, runtime=services.runtime_of(session.key))
-
-
-def known(services: ApiServices, key: SessionKey) -> Session | Refusal:
-    """The session's row, or why there is none to work with."""
-    session = services.reader.session(key).value
-    if session is None:
-        return Refusal("session.not_found")
-    return Refusal("session.deleted") if session.deleted_at is not None else session
-
-
-def _unknown(services: ApiServices, key: SessionKey) -> Refusal | None:
-    found = known(services, key)
-    return found if isinstance(found, Refusal) else None
 
 
 def _unsupported(params: requests.SessionCreateParams) -> Refusal | None:

@@ -5,10 +5,9 @@ from hashlib import sha256
 
 import attrs
 
-from runtime.api.handlers.sessions import known
 from runtime.api.requests_context import Handled, Request
 from runtime.lifecycle.inputs import Prompt, RequestCancel, Respond, SendPrompt, Submission
-from runtime.operations.operation import WatchedSink
+from runtime.operations.operation import WatchedSink, known
 from runtime.operations.sides import AskedSide
 from runtime.refusal import Refusal
 from runtime.side.lineage import resolve_support
@@ -30,7 +29,7 @@ class _NoMark:
 def capabilities(request: Request[requests.SideCapabilitiesParams]) -> Handled:
     """`side/capabilities`: from what a session is known to be able to do; nothing is started (RT-109, RT-110)."""
     services = request.services
-    session = known(services, request.params.session_key)
+    session = known(services.reader, request.params.session_key)
     if isinstance(session, Refusal):
         return session
     support = resolve_support(session, services.targets.side_facts(session.agent_target_id))
@@ -48,7 +47,7 @@ def capabilities(request: Request[requests.SideCapabilitiesParams]) -> Handled:
 def open_side(request: Request[requests.SideOpenParams]) -> Handled:
     """`side/open`: the id is taken at once, the rest is an operation's (RT-112, RT-113)."""
     params, services = request.params, request.services
-    session = known(services, params.session_key)
+    session = known(services.reader, params.session_key)
     if isinstance(session, Refusal):
         return session
     asked = AskedSide(

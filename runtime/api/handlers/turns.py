@@ -1,9 +1,9 @@
 """Turns and Interactions: send, guide, cancel and respond go straight to the session's mailbox; the rest are reads."""
 
-from runtime.api.handlers.sessions import known
 from runtime.api.handlers.submissions import claim_of, prompt_of
 from runtime.api.requests_context import Handled, Request
 from runtime.lifecycle.inputs import RequestCancel, RequestGuide, Respond, SendPrompt, Submission
+from runtime.operations.operation import known
 from runtime.refusal import Refusal
 from runtime.wire import replies, requests
 
@@ -59,7 +59,7 @@ def respond(request: Request[requests.InteractionRespondParams]) -> Handled:
 def get(request: Request[requests.TurnGetParams]) -> Handled:
     """`turn/get`."""
     params, services = request.params, request.services
-    found = known(services, params.session_key)
+    found = known(services.reader, params.session_key)
     if isinstance(found, Refusal):
         return found
     read = services.reader.turn(params.session_key, params.turn_id)
@@ -72,7 +72,7 @@ def get(request: Request[requests.TurnGetParams]) -> Handled:
 def list_turns(request: Request[requests.TurnListParams]) -> Handled:
     """`turn/list`: newest first."""
     params, services = request.params, request.services
-    found = known(services, params.session_key)
+    found = known(services.reader, params.session_key)
     if isinstance(found, Refusal):
         return found
     read = services.reader.turns(params.session_key, params.cursor, params.limit)
