@@ -90,6 +90,7 @@ def test_ctrl_c_stops_exactly_the_turn_and_twice_leaves_while_the_session_lives_
         person.sees("(completed")
         person.ctrl_c()
         person.sees("Ctrl-C again leaves")
+        person.sees("›")  # a key between two drawings of the line is lost
         person.ctrl_c()
         person.sees(" lives on; go on with: greenroom run -i --session ")
         assert person.leaves() == 130
