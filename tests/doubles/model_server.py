@@ -99,6 +99,10 @@ class ModelServer:
         """The requests whose newest prompt contains these words, oldest first."""
         return [request for request in self.requests if words in prompt_of(request.body)]
 
+    def forget(self) -> None:
+        """Forget the requests so far, so that a test counts its own, whatever others asked in the same words."""
+        self.requests.clear()
+
     # --- for its handlers ---------------------------------------------------------------------------------------
 
     def take(self, body: Json) -> tuple[ModelRequest, list[Part]]:

@@ -97,9 +97,15 @@ def _words_of(pid: int) -> frozenset[str]:
 
 
 def agents(daemon: Daemon, program: str) -> list[int]:
-    """The living agent processes of that daemon, without those that only say what they are."""
+    """The living agent processes of that daemon: neither those that only say what they are, nor an agent's own forks,
+    which look like it until they become the command they were made for."""
     found = [pid for pid in daemon.providers() if _program_of(pid) == os.path.realpath(program)]
-    return [pid for pid in found if not EXAMINATION_WORDS & _words_of(pid)]
+    parents = {pid: row.parent_pid for pid in found if (row := read_row(pid)) is not None}
+    return [
+        pid
+        for pid, parent in parents.items()
+        if parent not in parents and not EXAMINATION_WORDS & _words_of(pid)
+    ]
 
 
 def commands(daemon: Daemon, name: str) -> list[int]:

@@ -32,6 +32,12 @@ def model() -> Iterator[ModelServer]:
         yield server
 
 
+@pytest.fixture(autouse=True)
+def counted_alone(model: ModelServer) -> None:
+    """Each test counts its own requests; the model is the nearest one, of the agent under test."""
+    model.forget()
+
+
 @pytest.fixture(scope="session")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the frames of the recorded target are."""
