@@ -68,7 +68,8 @@ def fields_of(shape: type) -> tuple["attrs.Attribute[Any]", ...]:
 @cache
 def is_params(shape: type) -> bool:
     """Whether this class is only ever sent by clients: it is closed and may leave out whatever has a default."""
-    return shape.__module__ == requests.__name__ or shape.__name__.endswith("Params")
+    of_a_request = shape.__module__.startswith(f"{requests.__name__}.")
+    return of_a_request or shape.__name__.endswith("Params")
 
 
 @cache
