@@ -142,14 +142,18 @@ class TurnStream(AsyncIterator[Piece]):
 
 @asynccontextmanager
 async def stream_turn(
-    client: Client, *, workspace_id: str, agent_session_id: str, turn_id: str
+    client: Client, *, workspace_id: str, agent_session_id: str, turn_id: str, view: TurnView | None = None
 ) -> AsyncIterator[TurnStream]:
-    """A turn from its beginning to its end, whenever one comes to it. Raises what reads raise."""
+    """A turn from its beginning to its end, whenever one comes to it; with the `view` of an earlier stream of it that
+    was left or lost, what that one has not given. Raises what reads raise.
+    """
+    if view is None:
+        view = TurnView(agent_session_id, turn_id)
+    view.begin_again()
     async with client.subscribe(workspace_id, agent_session_ids=[agent_session_id]) as events:
         reply = await client.turn_get(
             workspace_id=workspace_id, agent_session_id=agent_session_id, turn_id=turn_id
         )
-        view = TurnView(agent_session_id, turn_id)
         view.see_turn(reply["turn"], reply["commitSeq"])
         yield TurnStream(client, workspace_id, events, view)
 

@@ -112,10 +112,14 @@ class TurnView:
         """Whether the turn is settled."""
         return self.turn is not None and self.turn["phase"] == "settled"
 
+    def begin_again(self) -> None:
+        """Rows come by another way from now on, perhaps of another store; what has been shown stays shown."""
+        self._known_at.clear()
+
     def receive(self, event: SubscriptionEvent) -> Iterator[Piece]:
         """The pieces of one event, in order; events nobody here knows have none."""
         if facts_are_missing(event):
-            self._known_at.clear()  # it may be another store, whose numbers begin anew
+            self.begin_again()
             yield ReadAgain()
         elif event["type"] == "commit":
             for change in event["changes"]:

@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import Self
@@ -28,6 +29,8 @@ class Person:
     terminal: str = "xterm"
     seen: str = attrs.field(default="", init=False)
     """All that was drawn, without the drawing."""
+    modes: list[int] = attrs.field(factory=list, init=False)
+    """The terminal's local mode at each look."""
     _from: int = attrs.field(default=0, init=False)
     _raw: bytes = attrs.field(default=b"", init=False)
     _master: int = attrs.field(default=-1, init=False)
@@ -95,6 +98,7 @@ class Person:
         """A little more; whether there may be more yet."""
         if not select.select([self._master], [], [], 0.1)[0]:
             return True
+        self.modes.append(termios.tcgetattr(self._master)[3])
         try:
             piece = os.read(self._master, 65536)
         except OSError:

@@ -58,10 +58,10 @@ async def chat(request: RunRequest, flags: Flags, output: Output) -> int:
         )
         if placed.session_id is not None:
             await _show_before(conversation, placed.session_id)
-        paper.line("Type a prompt; /help lists commands, Ctrl-C stops a turn, Ctrl-D leaves.", "dim")
         words_in, words = trio.open_memory_channel[Word](WORDS_WAITING_MAX)
-        tasks.start_soon(keyboard.run, words_in)
-        tasks.start_soon(_signals, words_in.clone())
+        await tasks.start(_signals, words_in.clone())
+        await tasks.start(keyboard.run, words_in)
+        paper.line("Type a prompt; /help lists commands, Ctrl-C stops a turn, Ctrl-D leaves.", "dim")
         code = await conversation.hold(words, placed.prompt)
         tasks.cancel_scope.cancel()
     _say_goodbye(conversation, daemon, output)
@@ -89,9 +89,12 @@ def _tell_state(paper: Paper, was_lost: list[bool], state: ConnectionState) -> N
         paper.line("the daemon is back", "dim")
 
 
-async def _signals(words: trio.MemorySendChannel[Word]) -> None:
+async def _signals(
+    words: trio.MemorySendChannel[Word], *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
     """Ctrl-C where no editor takes it as a key, and the end of the program by others."""
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as received:
+        task_status.started()
         await _send_signals(received, words)
 
 

@@ -1,11 +1,13 @@
 """One conversation: words go to the agent, turns come back, whoever began them.
 
-Owns what a line means at this moment (an answer, guidance, a prompt, a command) and which turn Ctrl-C stops. A turn is
-followed by the client library, from its beginning and across restarts of the daemon.
+Owns what a line means at this moment (an answer, guidance, a prompt, a command) and which turn Ctrl-C stops. Lines
+wait for one another (`line_queue`), Ctrl-C for nothing. A turn is followed by the client library, from its beginning
+and across restarts of the daemon, and each piece of it is shown once however long the daemon was away.
 """
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Final
 
 import attrs
 import trio
@@ -16,7 +18,9 @@ from greenroom_client import (
     ClientError,
     ConnectionLost,
     DaemonUnreachable,
+    GreenroomError,
     NoLongerAsked,
+    TurnView,
     interaction_key,
     new_submit_id,
     prompt,
@@ -27,12 +31,16 @@ from greenroom_client.contract.models import Answer, Interaction, Session, Turn
 from runtime.cli.chat.asking import Asking
 from runtime.cli.chat.beside import Beside
 from runtime.cli.chat.keyboard import Keyboard, Leave, Stop, Typed, Word
+from runtime.cli.chat.line_queue import LineQueue
 from runtime.cli.chat.paper import Paper
 from runtime.cli.chat.slash import Prompt, Slash, Unknown, read
 from runtime.cli.commands import told_client_error
 from runtime.cli.failures import EXIT_INTERRUPTED, CommandFailed, Subject, next_step_for
 from runtime.cli.lookup import default_target
 from runtime.cli.session_turns import session_turns
+
+LEAVE_SECONDS: Final = 5.0
+"""So long whoever leaves waits for the lines before it to reach the daemon."""
 
 
 @attrs.define(eq=False)
@@ -50,13 +58,16 @@ class Conversation:
     session: Session | None = None
     settings: dict[str, str | bool | None] = attrs.field(factory=dict)
     """For a session that is begun by the next prompt."""
-    left: int | None = attrs.field(default=None, init=False)
-    """The exit code, once it is over."""
     _turn: Turn | None = attrs.field(default=None, init=False)
     """The turn that runs."""
     _last_ended: str | None = attrs.field(default=None, init=False)
     """A turn may be heard of to its end before the reply that begins it has been looked at."""
     _stops: int = attrs.field(default=0, init=False)
+    _stop_wanted: bool = attrs.field(default=False, init=False)
+    """Ctrl-C came while a prompt was on its way: the turn it begins is stopped as soon as it is known."""
+    _lines: LineQueue = attrs.field(init=False)
+    _view: TurnView | None = attrs.field(default=None, init=False)
+    """What has been shown of the turn shown last."""
     _following: trio.CancelScope | None = attrs.field(default=None, init=False)
     _asking: Asking = attrs.field(init=False)
     _beside: Beside = attrs.field(init=False)
@@ -64,28 +75,61 @@ class Conversation:
     def __attrs_post_init__(self) -> None:
         self._asking = Asking(self.paper, self.keyboard)
         self._beside = Beside(self.client, self.workspace_id, self.paper, self.keyboard, self._asking)
+        self._lines = LineQueue(self._act)
 
     async def hold(self, words: trio.MemoryReceiveChannel[Word], first: str | None) -> int:
         """Until somebody leaves; the exit code."""
         if self.session is not None:
             self.follow(self.session)
-        self.keyboard.working(False)
-        if first is not None:
-            await self._try(self._line, first)
-        async for word in words:
-            match word:
-                case Typed():
-                    self._stops = 0
-                    await self._try(self._line, word.text)
-                case Stop():
-                    await self._stop_or_leave()
-                case Leave():
-                    self.left = word.exit_code
-            if self.left is not None:
-                break
-        return self.left or 0
+        if first is None:
+            self.keyboard.working(False)
+        else:
+            self._lines.add(first)
+        left: Leave | None = None
+        async with trio.open_nursery() as tasks:
+            tasks.start_soon(self._lines.run)
+            async for word in words:
+                left = self._word(word)
+                if left is not None:
+                    break
+            if left is None or left.exit_code == 0:
+                with trio.move_on_after(LEAVE_SECONDS):
+                    await self._lines.idle()
+            tasks.cancel_scope.cancel()
+        return left.exit_code if left is not None else 0
 
     # --- words ----------------------------------------------------------------------------------------------------
+
+    def _word(self, word: Word) -> Leave | None:
+        """Takes one in; whether it is the last. What cannot wait for the lines before it is done here."""
+        match word:
+            case Leave():
+                return word
+            case Stop():
+                return self._stop_or_leave()
+            case Typed(text):
+                self._stops = 0
+                match read(text):
+                    case Slash("quit"):
+                        return Leave()
+                    case Slash("stop"):
+                        self.tasks.start_soon(self._stop_by_word)
+                    case _:
+                        self._queue(text)
+        return None
+
+    def _queue(self, line: str) -> None:
+        if not self._lines.add(line):
+            self.keyboard.put_back(line)
+            self.paper.line("Too many lines wait for the daemon already.", "yellow")
+
+    async def _act(self, line: str) -> None:
+        await self._try(self._line, line)
+        if self._stop_wanted and self._turn is not None:
+            self._stop_wanted = False
+            await self._try(self.stop)
+        if self._lines.count <= 1:
+            self._stop_wanted = False
 
     async def _line(self, line: str) -> None:
         if self._asking.current is not None and not line.strip().startswith("/"):
@@ -206,11 +250,11 @@ class Conversation:
 
     # --- stopping -------------------------------------------------------------------------------------------------
 
-    async def _stop_or_leave(self) -> None:
+    def _stop_or_leave(self) -> Leave | None:
         self._stops += 1
         if self._stops > 1:
-            self.left = EXIT_INTERRUPTED
-        elif self._turn is not None:
+            return Leave(EXIT_INTERRUPTED)
+        if self._turn is not None or self._lines.count:
             self.paper.line("stopping; Ctrl-C again leaves", "dim")
             self.tasks.start_soon(self._try, self.stop)
         elif self._beside.busy:
@@ -218,15 +262,22 @@ class Conversation:
             self.tasks.start_soon(self._try, self._beside.stop)
         else:
             self.paper.line("Ctrl-C again leaves", "dim")
+        return None
+
+    async def _stop_by_word(self) -> None:
+        await self._try(self.stop)
+        self._rest()
 
     async def stop(self) -> None:
-        """Stops the turn that runs, and no other; a question beside it only where none runs."""
+        """Stops the turn that runs or is about to, and no other; a question beside it only where none does."""
         turn = self._turn
-        if turn is None and self._beside.busy:
-            await self._beside.stop()
-            return
         if turn is None:
-            self.paper.line("no turn runs", "dim")
+            if self._lines.count:
+                self._stop_wanted = True
+            elif self._beside.busy:
+                await self._beside.stop()
+            else:
+                self.paper.line("no turn runs", "dim")
             return
         await repeat_until_answered(
             lambda: self.client.turn_cancel(
@@ -264,11 +315,21 @@ class Conversation:
                             await self._show(session_id, turn_id)
                 except (ConnectionLost, DaemonUnreachable) as lost:
                     self.paper.line(f"no word from the daemon ({lost}); trying again", "yellow")
+                    known = self._turn  # it may end before it is heard of again
                     await trio.sleep(1)
+                except GreenroomError as refused:  # it was deleted, or this program may not see it any more
+                    self._tell(told_client_error(refused, Subject(session_id, self.workspace_id)))
+                    self.leave_session()
 
     async def _show(self, session_id: str, turn_id: str) -> None:
+        if self._view is None or self._view.turn_id != turn_id:
+            self._view = TurnView(session_id, turn_id)
         async with stream_turn(
-            self.client, workspace_id=self.workspace_id, agent_session_id=session_id, turn_id=turn_id
+            self.client,
+            workspace_id=self.workspace_id,
+            agent_session_id=session_id,
+            turn_id=turn_id,
+            view=self._view,
         ) as pieces:
             self._turn = pieces.turn
             self.keyboard.working(True)
@@ -316,5 +377,8 @@ class Conversation:
             failed = error
         else:
             return
+        self._tell(failed)
+
+    def _tell(self, failed: CommandFailed) -> None:
         advice = f". Next: {failed.next_step}" if failed.next_step else ""
         self.paper.line(f"{failed.what}{advice}", "red")

@@ -1,9 +1,10 @@
 """The line editor of a real terminal: prompt_toolkit, in a thread of its own, below whatever is written above it.
 
-Owns the keys. It repaints its own line alone, never what stands above. Its thread ends with `run`, and the terminal
-is as it was.
+Owns the keys, from its first to its last moment (`held_terminal`). It repaints its own line alone, never what stands
+above. Its thread ends with `run`, and the terminal is as it was.
 """
 
+import sys
 import threading
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.patch_stdout import StdoutProxy
 
+from runtime.cli.chat.held_terminal import HeldTerminal
 from runtime.cli.chat.keyboard import Leave, Stop, Typed, Word
 from runtime.cli.output import printable
 
@@ -38,24 +40,33 @@ class Editor:
         self._closed = False
         self._ended = threading.Event()
         self._words: trio.MemorySendChannel[Word] | None = None
+        self._terminal = HeldTerminal(sys.stdin)
         self._session: PromptSession[str] = PromptSession(
             self._message,
+            input=self._terminal,
             key_bindings=self._keys(),
             is_password=Condition(lambda: self._secret),
             enable_history_search=True,
             multiline=False,
         )
 
-    async def run(self, words: trio.MemorySendChannel[Word]) -> None:
-        """Edits until cancelled."""
+    async def run(
+        self,
+        words: trio.MemorySendChannel[Word],
+        *,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        """Edits until cancelled; started as soon as no key is lost any more."""
         self._words = words
-        try:
-            await trio.to_thread.run_sync(self._edit, abandon_on_cancel=True)
-        finally:
-            self._close()
-            with trio.CancelScope(shield=True):
-                await trio.to_thread.run_sync(self._ended.wait, END_SECONDS)
-                self.stream.close()
+        with self._terminal.held():
+            task_status.started()
+            try:
+                await trio.to_thread.run_sync(self._edit, abandon_on_cancel=True)
+            finally:
+                self._close()
+                with trio.CancelScope(shield=True):
+                    await trio.to_thread.run_sync(self._ended.wait, END_SECONDS)
+                    self.stream.close()
 
     def working(self, working: bool) -> None:
         """Shown before the line."""

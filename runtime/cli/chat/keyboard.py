@@ -36,8 +36,13 @@ class Keyboard(Protocol):
     patient: bool
     """Whether nobody sits there: the next line is read when the one before is done with."""
 
-    async def run(self, words: trio.MemorySendChannel[Word]) -> None:
-        """Sends words until there are no more."""
+    async def run(
+        self,
+        words: trio.MemorySendChannel[Word],
+        *,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        """Sends words until there are no more; started once what is typed is heard."""
 
     def working(self, working: bool) -> None:
         """A turn runs, or none does."""
@@ -62,9 +67,15 @@ class Lines:
     """Set while the next line may be read."""
     _secret: bool = attrs.field(default=False, init=False)
 
-    async def run(self, words: trio.MemorySendChannel[Word]) -> None:
+    async def run(
+        self,
+        words: trio.MemorySendChannel[Word],
+        *,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
         """Each line as it comes, or as soon as the one before is done with."""
         reader = LineReader(self.descriptor)
+        task_status.started()
         while True:
             if self.patient:
                 await self._idle.wait()

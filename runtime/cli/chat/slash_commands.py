@@ -22,8 +22,6 @@ async def run_slash(conversation: Conversation, slash: Slash) -> None:
             for name, text in COMMANDS.items():
                 paper.line(f"  /{name:9} {text}")
             paper.line("  //…        sends the agent a line that begins with one slash", "dim")
-        case "stop":
-            await conversation.stop()
         case "new":
             conversation.leave_session()
             paper.line("The next prompt begins another session.", "dim")
@@ -41,8 +39,6 @@ async def run_slash(conversation: Conversation, slash: Slash) -> None:
             await _sessions(conversation)
         case "side":
             _side(conversation, slash.rest)
-        case "quit":
-            conversation.left = 0
         case other:
             raise AssertionError(f"/{other} is listed and not done")
 
