@@ -29,6 +29,7 @@ from runtime.lifecycle.session import decide
 from runtime.lifecycle.settings import KnownSettings
 from runtime.lifecycle.state import Context, Policy, SessionState, loaded_state
 from runtime.ports import IdentifierSource, WallClock
+from runtime.providers.normalized import CHUNKS
 from runtime.refusal import Refusal
 from store.canonical.change import (
     Committed,
@@ -139,6 +140,8 @@ class SessionActor:
         self._tail = services.tails.of(self._key)
         self._lookup = Lookup(self._key, services.reader)
         self._state: SessionState | None = None
+        self._flushed: SessionState | None = None
+        """The state at the end of the last flush: text alone changes nothing of it."""
         self._effects: list[fx.Effect] = []
         self._numbers = StoredState(0, 0, SessionCounters())
         """The last numbers given in committed units: the machine's own run ahead within a batch."""
@@ -185,14 +188,7 @@ class SessionActor:
         elif isinstance(message, i.CreateSession):
             self._effects.append(fx.Refuse(message.reply, Refusal("session.exists")))
             return
-        context = Context(
-            now_ms=self._services.clock.now_ms(),
-            new_id=self._services.identifiers.new_id,
-            policy=self._services.policy,
-            target_refusal=self._services.target_refusal(state.session.agent_target_id),
-            known_settings=self._services.target_settings(state.session.agent_target_id),
-            silent_seconds=self._link.silent_seconds if type(message) is i.TimerFired else 0.0,
-        )
+        context = self._context(message, state)
         try:
             known = self._lookup.enrich(message, state)
         except RowError as error:
@@ -202,6 +198,22 @@ class SessionActor:
         self._state, effects = decide(state, known, context)
         self._lookup.remember(effects)
         self._effects.extend(effects)
+
+    def _context(self, message: i.SessionInput, state: SessionState) -> Context:
+        services = self._services
+        now_ms, new_id = services.clock.now_ms(), services.identifiers.new_id
+        if (
+            type(message) is i.FromProvider and type(message.event) in CHUNKS
+        ):  # nearly all, and text asks nothing
+            return Context(now_ms, new_id, services.policy)
+        return Context(
+            now_ms=now_ms,
+            new_id=new_id,
+            policy=services.policy,
+            target_refusal=services.target_refusal(state.session.agent_target_id),
+            known_settings=services.target_settings(state.session.agent_target_id),
+            silent_seconds=self._link.silent_seconds if type(message) is i.TimerFired else 0.0,
+        )
 
     async def flush(self) -> None:
         """Perform the batch: each unit commits, then what follows from it is told (`architecture rule 2`)."""
@@ -225,7 +237,8 @@ class SessionActor:
             self._lookup.forget()
             for fact in not_kept:
                 self.receive(fact)
-        if self._state is not None:
+        if self._state is not None and self._state is not self._flushed:
+            self._flushed = self._state
             self._cell.extra.waiting[:] = map(_sink, self._state.waiting_replies)
 
     def may_passivate(self) -> bool:

@@ -227,14 +227,16 @@ class ProviderConnection:
         self, transport: ProviderTransport, adapter: ProviderAdapter, output: OutputReader
     ) -> None:
         """What was said and that it ended travel in one line, the end last (architecture rule 8)."""
-        await self._routes.wait_below_low_water()
-        while data := await output.read():
-            if failpoints.on:
-                await failpoints.reach("provider.read.before")
-            self._ask(adapter.receive, data)
-            if failpoints.on:
-                await failpoints.reach("provider.read.after")
+        with output.waiting:
             await self._routes.wait_below_low_water()
+            while data := await output.read():
+                if failpoints.on:
+                    await failpoints.reach("provider.read.before")
+                self._ask(adapter.receive, data)
+                if failpoints.on:
+                    await failpoints.reach("provider.read.after")
+                if self._routes.above_high_water:
+                    await self._routes.wait_below_low_water()
         with trio.move_on_after(self._limits.last_evidence_seconds):
             await transport.wait_ended()
             await self._errors_ended.wait()

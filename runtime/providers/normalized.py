@@ -338,6 +338,10 @@ ProviderEvent: TypeAlias = (
 )
 
 
+CHUNKS = frozenset((TextChunk, ToolOutputChunk))
+"""What text streams as: nearly all that a provider says."""
+
+
 def merge_events(earlier: ProviderEvent, later: ProviderEvent) -> ProviderEvent | None:
     """Join two adjacent chunks of the same message; None when they are not that (`architecture rule 8`)."""
     if type(earlier) is TextChunk and type(later) is TextChunk:

@@ -3,6 +3,7 @@
 Owns one end of a pipe on behalf of the one task that reads it. It must not know lines or protocols.
 """
 
+import math
 from collections.abc import Callable
 
 import trio
@@ -23,25 +24,29 @@ class OutputReader:
         self._read_bytes = read_bytes
         self._seconds_left = last_reads_seconds
         self._in_last_reads = False
-        self._waiting = trio.CancelScope()
+        self._reads = False
+        self.waiting = trio.CancelScope()
+        """Encloses all reads, once: it has a deadline only while a last read waits, and ends them all."""
 
     def begin_last_reads(self) -> None:
         """The process ended or does not read any more. Harmless when called again."""
         if not self._in_last_reads:
             self._in_last_reads = True
-            self._waiting.deadline = trio.current_time() + self._seconds_left
+            if self._reads:
+                self.waiting.deadline = trio.current_time() + self._seconds_left
 
     async def read(self) -> bytes:
-        """What is there, at least one byte; `b""` is the end, for ever."""
-        self._waiting = trio.CancelScope()
+        """What is there, at least one byte; `b""` is the end, for ever. Only within `waiting`."""
         if self._in_last_reads:
-            self._waiting.deadline = trio.current_time() + self._seconds_left
-        data = b""
-        with self._waiting:
-            data = await _read_some(self._source, self._read_bytes)
-        if self._in_last_reads:
-            self._seconds_left = max(0.0, self._waiting.deadline - trio.current_time())
-        return data
+            self.waiting.deadline = trio.current_time() + self._seconds_left
+        self._reads = True
+        try:
+            return await _read_some(self._source, self._read_bytes)
+        finally:
+            self._reads = False
+            if self._in_last_reads:
+                self._seconds_left = max(0.0, self.waiting.deadline - trio.current_time())
+                self.waiting.deadline = math.inf
 
 
 async def read_to_end(source: ByteSource, read_bytes: int, feed: Callable[[bytes], None]) -> None:

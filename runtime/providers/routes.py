@@ -24,6 +24,9 @@ from store.canonical.common import TurnError
 from store.canonical.identifiers import TurnId
 from supervisor.cell import guard
 
+_BOUNDARIES = {ConnectionLost, TurnEnded, TurnRejected, TurnStartedByProvider}
+"""What changes a route, among much that does not."""
+
 
 class ScopeSink(Protocol):
     """Where the events of a scope go: its mailbox."""
@@ -62,6 +65,7 @@ class ScopeRoutes:
         self._on_lost = on_lost
         self._on_broken = on_broken
         self._pauses: dict[Scope, trio.CancelScope] = {}
+        self._collecting: list[tuple[Scope, _Route]] = []
 
     def __len__(self) -> int:
         return len(self._routes)
@@ -106,17 +110,18 @@ class ScopeRoutes:
             if merged is not None:
                 route.collected[-1] = merged
                 return True
+        else:
+            self._collecting.append((scope, route))
         route.collected.append(event)
         return True
 
     def flush(self) -> None:
         """Put everything collected, scope by scope, in the order the provider produced it."""
-        for scope in self:
-            route = self._routes.get(scope)
-            if route is not None and route.collected:
-                events, route.collected = route.collected, []
-                for event in events:
-                    self._put(scope, route, event)
+        collecting, self._collecting = self._collecting, []
+        for scope, route in collecting:
+            events, route.collected = route.collected, []
+            for event in events:
+                self._put(scope, route, event)
 
     def lose(self, scope: Scope, error: TurnError) -> None:
         """Tell one scope that the connection is gone for it."""
@@ -136,6 +141,14 @@ class ScopeRoutes:
             if route is not None and route.open_turn is None:
                 self.lose(scope, error)
 
+    @property
+    def above_high_water(self) -> bool:
+        """Whether a scope has too much waiting: what is asked before each read."""
+        for route in self._routes.values():  # noqa: SIM110 -- a generator costs more than the question
+            if route.sink.above_high_water:
+                return True
+        return False
+
     async def wait_below_low_water(self) -> None:
         """Until no scope has too much waiting; a scope that leaves is waited for no longer."""
         while full := [scope for scope, route in self._routes.items() if route.sink.above_high_water]:
@@ -153,13 +166,10 @@ class ScopeRoutes:
         if self._routes.get(scope) is not route:
             return
         faults: list[Exception] = []
-        lost = type(event) is ConnectionLost
-        if lost:
-            self.detach(scope)
-        elif isinstance(event, TurnEnded | TurnRejected) and event.turn_id == route.open_turn:
-            route.open_turn = None
-        elif isinstance(event, TurnStartedByProvider) and route.open_turn is None:
-            route.open_turn = event.turn_id
+        kind = type(event)
+        lost = kind is ConnectionLost
+        if kind in _BOUNDARIES:
+            self._pass_boundary(scope, route, event)
         with guard(faults.append):
             route.sink.put(event)
         if faults:
@@ -167,3 +177,14 @@ class ScopeRoutes:
             self._on_broken(scope, faults[0])
         elif lost:
             self._on_lost(scope)
+
+    def _pass_boundary(self, scope: Scope, route: _Route, event: ProviderEvent) -> None:
+        match event:
+            case ConnectionLost():
+                self.detach(scope)
+            case TurnEnded(turn_id=turn_id) | TurnRejected(turn_id=turn_id) if turn_id == route.open_turn:
+                route.open_turn = None
+            case TurnStartedByProvider(turn_id=turn_id) if route.open_turn is None:
+                route.open_turn = turn_id
+            case _:
+                pass
