@@ -14,6 +14,8 @@ class LoopLag:
 
     latency: Latency = attrs.field(factory=Latency)
     newest_seconds: float = 0.0
+    samples: int = 0
+    """How often it was sampled; that it grows shows from another thread that the loop runs."""
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Sample until cancelled."""
@@ -21,5 +23,6 @@ class LoopLag:
         while True:
             due = trio.current_time() + SAMPLE_SECONDS
             await trio.sleep_until(due)
+            self.samples += 1
             self.newest_seconds = max(0.0, trio.current_time() - due)
             self.latency.observe(self.newest_seconds)

@@ -27,7 +27,9 @@ from runtime.api.upgrade import ServeClient
 from runtime.config import Configuration
 from runtime.controller import Controller
 from runtime.controller_limits import transport_limits
+from runtime.observability.long_lived import spare_long_lived
 from runtime.observability.metrics import CONTENT_TYPE, MetricFamily, by_label, counter, exposition, gauge
+from runtime.observability.stall_watch import watched_for_stalls
 from runtime.service.access import TOKEN_FILE, admitted_tokens
 from runtime.service.composition import composed_controller, data_directory
 from runtime.service.console_files import console_files
@@ -121,7 +123,9 @@ async def _run(
             listener.listen()
             clients.start_soon(listener.serve, front.serve)
             announce_ready()
-            await stop.wait()
+            spare_long_lived()
+            with watched_for_stalls(controller.lag):
+                await stop.wait()
             log.info("the daemon stops", grace_seconds=config.limits.shutdown_grace_seconds)
             listener.close()
             await controller.stop()
