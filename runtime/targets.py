@@ -12,10 +12,10 @@ from runtime.effects import effect_of_settings
 from runtime.lifecycle.settings import KnownSettings, chosen, fits
 from runtime.providers import failures
 from runtime.providers.examiner import ProgramExaminer
+from runtime.providers.hosting import ConversationLaunch, HostedConversation, HostedFork
 from runtime.providers.launch import LaunchSpecification, ServerAddress
 from runtime.providers.pool import ConnectionPool
 from runtime.providers.port import (
-    HostedConversation,
     ProviderDescriptor,
     Scope,
     SettingDescription,
@@ -91,10 +91,13 @@ class TargetCatalogue:
         except UnsupportedProvider:
             return None
 
-    def side_facts(self, target_id: TargetId) -> SideFacts:
-        """What its provider family can do about ephemeral forks; nothing for a target that is not there."""
+    def side_facts(self, session: Session) -> SideFacts:
+        """What its provider family can do at least about ephemeral forks of this session; nothing without its target."""
+        target_id = session.agent_target_id
         family = self.family_of(target_id) if target_id in self._definitions else None
-        return family.side if family is not None else SideFacts()
+        if family is None:
+            return SideFacts()
+        return family.side if session.resumability == "resumable" else family.side_unkept
 
     def refusal_for(self, target_id: TargetId) -> Refusal | None:
         """Why this target cannot serve, as far as is known without a provider."""
@@ -186,13 +189,33 @@ class TargetConnections:
         holder = Scope("session", session.workspace_id, session.agent_session_id)
         return self.pool.join(holder, scope, sink)
 
-    async def acquire_own(self, session: Session, scope: Scope, sink: ScopeSink) -> ConnectionReference:
-        """A process of this scope's own, started like the session's and in its home (RT-120). Raises AcquireFailed."""
+    def forks_apart(self, session: Session) -> bool:
+        """Whether a fork of the session has a process of its own whatever the session has: its family's processes host
+        one conversation each, and this one is kept where another process finds it."""
+        family = self.catalogue.family_of(session.agent_target_id)
+        keeps = session.capabilities is not None and session.capabilities.load
+        return family is not None and family.conversation_launch is not None and keeps
+
+    async def acquire_own(
+        self, session: Session, scope: Scope, sink: ScopeSink, instructions: str | None
+    ) -> ConnectionReference:
+        """A process of this scope's own, for a fork of the session and in its home (RT-120). Raises AcquireFailed."""
         alone = attrs.evolve(session, settings={**session.settings, DEDICATED_PROCESS: True})
-        return await self.acquire(alone, scope, sink)
+        return await self._acquire(
+            alone, scope, sink, HostedFork(self.new_id(), session.settings, instructions)
+        )
+
+    async def left(self, scope: Scope) -> None:
+        """Until nothing is left of a connection that the scope had, or tried to have."""
+        await self.pool.left(scope)
 
     async def acquire(self, session: Session, scope: Scope, sink: ScopeSink) -> ConnectionReference:
         """A ready connection. Raises AcquireFailed."""
+        return await self._acquire(session, scope, sink, None)
+
+    async def _acquire(
+        self, session: Session, scope: Scope, sink: ScopeSink, fork: HostedFork | None
+    ) -> ConnectionReference:
         definition = self.catalogue.definition(session.agent_target_id)
         family = self.catalogue.family_of(session.agent_target_id)
         shares = family is not None and family.sessions_per_connection > 1
@@ -202,9 +225,9 @@ class TargetConnections:
         report = await self.examiner.report(definition.program) if self.examiner is not None else None
         added = family.launch_arguments if family is not None and definition.server is None else ()
         environment = family.launch_environment if family is not None else {}
-        arguments = family.conversation_arguments if family is not None else None
-        conversation = self._hosted(session) if arguments is not None else None
-        hosting = arguments(conversation) if arguments is not None and conversation is not None else ()
+        hosts = family.conversation_launch if family is not None else None
+        conversation = self._hosted(session, fork, definition.command) if hosts is not None else None
+        hosting = hosts(conversation) if hosts is not None and conversation is not None else None
         launch = LaunchSpecification(
             provider=definition.provider,
             argv=(*definition.command, *(word for word in added if word not in definition.command)),
@@ -215,7 +238,7 @@ class TargetConnections:
             dedicated=session.settings.get(DEDICATED_PROCESS) is True,
             shared_key=definition.target_id,
             conversation=conversation,
-            hosting=hosting,
+            hosting=hosting or ConversationLaunch(),
             report=report,
         )
         reference = await self.pool.acquire(launch, scope, sink)
@@ -225,10 +248,12 @@ class TargetConnections:
             self.examiner.forget(definition.program)
         return reference
 
-    def _hosted(self, session: Session) -> HostedConversation:
+    def _hosted(
+        self, session: Session, fork: HostedFork | None, command: tuple[str, ...]
+    ) -> HostedConversation:
         """This session's conversation as a process of its own has to be told of it."""
         known = session.provider_session_id
-        return HostedConversation(known or self.new_id(), known is not None, chosen(session))
+        return HostedConversation(known or self.new_id(), known is not None, chosen(session), fork, command)
 
 
 def _shown_setting(setting: SettingDescription) -> TargetSetting:

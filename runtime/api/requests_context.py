@@ -27,8 +27,8 @@ from runtime.refusal import Refusal
 from runtime.wire.limits import Limits
 from runtime.wire.replies import HealthReadReply
 from runtime.wire.rows import ServerInfo, Target
-from store.canonical.identifiers import SessionKey, TargetId
-from store.canonical.session import SessionRuntime
+from store.canonical.identifiers import SessionKey
+from store.canonical.session import Session, SessionRuntime
 from store.port import StoreReader, StoreWriter
 
 P = TypeVar("P")
@@ -40,8 +40,8 @@ class TargetListing(Protocol):
     def listing(self) -> tuple[Target, ...]:
         """All of them, in the order of the configuration (PR-006)."""
 
-    def side_facts(self, target_id: TargetId) -> SideFacts:
-        """What its provider family can do about ephemeral forks."""
+    def side_facts(self, session: Session) -> SideFacts:
+        """What its provider family can do at least about ephemeral forks of this session."""
 
 
 @attrs.frozen

@@ -16,9 +16,9 @@ from runtime.actors.replies import SideReply, SidesReply
 from runtime.actors.side import SideActor, SideMailbox, SideServices, SideSink, refuse_all, side_mailbox
 from runtime.lifecycle.settings import chosen
 from runtime.operations.operation import WatchedSink
+from runtime.operations.side_connections import SideConnections, connection_for_fork
 from runtime.providers.normalized import ConnectionLost, SideForked, ThreadOpenFailed
 from runtime.providers.port import OpenSide, Scope, SideFacts
-from runtime.providers.routes import ScopeSink
 from runtime.providers.tenancy import AcquireFailed, ConnectionReference
 from runtime.refusal import Refusal
 from runtime.side.lineage import is_side_of, resolve_support
@@ -39,24 +39,14 @@ UNDO_SECONDS: Final = 5.0
 """How long the undo of an opening waits for a process of the Side's own to end; the pool goes on by itself."""
 
 
-class SideConnections(Protocol):
-    """Where a Side gets its connection."""
-
-    def join(self, session: Session, scope: Scope, sink: ScopeSink) -> ConnectionReference | None:
-        """The connection the session holds now, for one more scope; None when it holds none."""
-
-    async def acquire_own(self, session: Session, scope: Scope, sink: ScopeSink) -> ConnectionReference:
-        """A process of the scope's own, in the session's home. Raises AcquireFailed."""
-
-
 class SideTargets(Protocol):
     """What opening needs to know of targets."""
 
     def refusal_for(self, target_id: TargetId) -> Refusal | None:
         """Why this target cannot serve, if so."""
 
-    def side_facts(self, target_id: TargetId) -> SideFacts:
-        """What its provider family can do about ephemeral forks."""
+    def side_facts(self, session: Session) -> SideFacts:
+        """What its provider family can do at least about ephemeral forks of this session."""
 
 
 @attrs.define(eq=False)
@@ -209,7 +199,7 @@ class SideOperations:
         refusal = self._targets.refusal_for(session.agent_target_id)
         if refusal is not None:
             return refusal
-        support = resolve_support(session, self._targets.side_facts(session.agent_target_id))
+        support = resolve_support(session, self._targets.side_facts(session))
         if not support.supported:
             return Refusal("capability.unsupported", details={"reason": support.reason})
         return session
@@ -225,10 +215,9 @@ class SideOperations:
         scope = Scope("side", asked.key.workspace_id, asked.key.agent_session_id)
         route = SideSink(OpenBuffer(self._bounds.early_bytes_max))
         try:
-            reference = self._connections.join(session, scope, route)
-            if reference is None:
-                # No process of the source's is here: one of the Side's own reads what is kept of it (RT-120).
-                reference = await self._connections.acquire_own(session, scope, route)
+            reference = await connection_for_fork(
+                self._connections, session, scope, route, asked.instructions
+            )
         except AcquireFailed as failed:
             return Refusal(failed.error.code, retry_after_ms=failed.error.retry_after_ms)
         undo.push_async_callback(_leave, reference)
@@ -277,7 +266,8 @@ class SideOperations:
             opened_at=self._services.clock.now_ms(),
         )
         assert scope_of(side) == reference.scope
-        state, effects = open_side(side, session, forked.provider_session_id, self._services.turns_max)
+        turns_max = min(self._services.turns_max, forked.turns_max or self._services.turns_max)
+        state, effects = open_side(side, session, forked.provider_session_id, turns_max)
         mailbox = entry.live.mailbox
 
         def ended() -> None:

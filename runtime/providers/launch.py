@@ -11,7 +11,7 @@ from functools import cached_property
 
 import attrs
 
-from runtime.providers.port import HostedConversation
+from runtime.providers.hosting import ConversationLaunch, HostedConversation
 from runtime.providers.programs import ProgramReport
 from supervisor.process_guard.port import LaunchRequest
 
@@ -53,9 +53,9 @@ class LaunchSpecification:
     """What else has to be equal for scopes to share a process, such as the target they belong to."""
     conversation: HostedConversation | None = attrs.field(default=None, repr=False)
     """What the process is started for, where it hosts one conversation from its start. `hosting` says it to the
-    program: arguments behind `argv` that are no part of the fingerprint, so that a program that crashes at every start
-    does so for all conversations."""
-    hosting: tuple[str, ...] = attrs.field(default=(), repr=False)
+    program: arguments behind `argv`, and variables, that are no part of the fingerprint, so that a program that crashes
+    at every start does so for all conversations."""
+    hosting: ConversationLaunch = attrs.field(factory=ConversationLaunch, repr=False)
     report: ProgramReport | None = attrs.field(default=None, eq=False, repr=False)
     """What is known of the program beforehand. It makes no launch a different one."""
 
@@ -94,8 +94,8 @@ class LaunchSpecification:
     def request(self) -> LaunchRequest:
         """The same for the process guard, where it is a program."""
         return LaunchRequest(
-            argv=(*self.argv, *self.hosting),
+            argv=(*self.argv, *self.hosting.arguments),
             cwd=self.cwd,
-            environment=dict(self.environment),
+            environment={**self.environment, **self.hosting.environment},
             label=f"{self.provider} {self.program} {self.fingerprint[:12]}",
         )

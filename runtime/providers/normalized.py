@@ -40,6 +40,8 @@ class SideForked:
     shown_turns: int
     """Inherited turns that the fork shows; its model remembers them, nobody else is to see them."""
     settings: Settings
+    turns_max: int | None = None
+    """How many turns it takes in all, where that is bounded by its kind."""
 
 
 @attrs.frozen

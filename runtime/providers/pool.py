@@ -22,6 +22,7 @@ from runtime.providers.limits import PoolLimits
 from runtime.providers.port import ProviderDescriptor, Scope
 from runtime.providers.registry import ProviderRegistry, UnsupportedProvider
 from runtime.providers.routes import ScopeSink
+from runtime.providers.start_failures import NOT_COUNTED
 from runtime.providers.tenancy import AcquireFailed, ConnectionReference, LiveConnection, ScopeInUse, Tenancy
 from runtime.providers.transport import TransportOpener
 from supervisor.cell import guard
@@ -29,9 +30,6 @@ from supervisor.resource_sweeper import CloseResource, ResourceSweeper
 
 POLITE_SHARE_OF_GRACE = 0.6
 """Of the grace of `close`: so long processes may end by themselves, then they are killed."""
-NOT_COUNTED_AS_START_FAILURE = frozenset({"session.cwd_missing", "session.not_resumable"})
-"""Nothing is wrong with the program."""
-
 FAILED_MAX = 64
 """Connections remembered after their end, with the tail of their stderr, for `debug/session` (FC-50)."""
 
@@ -161,6 +159,11 @@ class ConnectionPool:
         tenancy.placed.set()
         tenancy.settled.set()
         return tenancy.reference
+
+    async def left(self, scope: Scope) -> None:
+        """Until nothing is left of a connection that this scope had, or tried to have."""
+        while (tenancy := self._tenancies.get(scope)) is not None and tenancy.phase == "leaving":
+            await tenancy.gone.wait()
 
     def look_for_room(self) -> None:
         """A scope could give its connection up: ask for that if somebody waits. Without this the wait would be for
@@ -353,7 +356,7 @@ class ConnectionPool:
         failed_starts = self._admission.start_failures
         if connection.start_error is None:
             failed_starts.succeeded(fingerprint)
-        elif connection.unwanted or connection.start_error.code in NOT_COUNTED_AS_START_FAILURE:
+        elif connection.unwanted or connection.start_error.code in NOT_COUNTED:
             failed_starts.abandoned(fingerprint, now)
         else:
             failed_starts.failed(fingerprint, now)

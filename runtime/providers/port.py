@@ -5,11 +5,12 @@ connection (`runtime.providers.connection`) feeds it bytes and commands and perf
 chosen by declared capability and attested version, never by a provider's name outside its own folder (PR-002).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 import attrs
 
+from runtime.providers.hosting import HostedConversation, LaunchConversation
 from runtime.providers.normalized import ProviderEvent
 from runtime.providers.programs import ProgramExamination, ProgramReport
 from store.canonical.common import Settings, SettingValue, TurnError
@@ -323,21 +324,6 @@ class SettingDescription:
     """Its value is true or false, no text."""
 
 
-@attrs.frozen
-class HostedConversation:
-    """The one conversation a process is started for, where its family has to say so at the start.
-
-    `session_id` is the provider's name for it: the one to find again when `resumes`, else a new one, never used before.
-    """
-
-    session_id: str
-    resumes: bool
-    settings: Settings
-
-
-ConversationArguments: TypeAlias = Callable[[HostedConversation], tuple[str, ...]]
-
-
 class ProviderDescriptor(Protocol):
     """What the registry knows of a provider family without starting anything (PR-001, PR-008)."""
 
@@ -358,9 +344,9 @@ class ProviderDescriptor(Protocol):
         """Variables its programs need besides those of a target, which count more."""
 
     @property
-    def conversation_arguments(self) -> ConversationArguments | None:
-        """What is put behind all others where a process hosts one conversation from its start; None where OpenThread
-        alone opens conversations."""
+    def conversation_launch(self) -> LaunchConversation | None:
+        """How a process is told what it is for, where it hosts one conversation, or one fork of it, from its start; None
+        where OpenThread and OpenSide alone open conversations."""
 
     @property
     def settings(self) -> tuple[SettingDescription, ...]:
@@ -372,7 +358,11 @@ class ProviderDescriptor(Protocol):
 
     @property
     def side(self) -> SideFacts:
-        """What its attested programs can do about ephemeral forks."""
+        """What its attested programs can do about ephemeral forks of a conversation they have shown to keep."""
+
+    @property
+    def side_unkept(self) -> SideFacts:
+        """The same of a conversation that may be nowhere but in its live process."""
 
     @property
     def examination(self) -> ProgramExamination | None:

@@ -4,11 +4,16 @@ Owns the memory of failed starts by launch fingerprint: more than a few in a win
 back-off that doubles with each further failure. Pure; the caller passes the time in.
 """
 
+from typing import Final
+
 import attrs
 
 from runtime.providers.limits import PoolLimits
 from supervisor.back_off import BackOff
 from supervisor.restart_intensity import RestartIntensity
+
+NOT_COUNTED: Final = frozenset({"session.cwd_missing", "session.not_resumable"})
+"""Nothing is wrong with the program."""
 
 
 @attrs.define

@@ -31,9 +31,9 @@ class SideSupport:
 
 
 def resolve_support(session: Session, family: SideFacts) -> SideSupport:
-    """From the session's own attestation, live or stored, and what its provider family shows; nothing is started.
+    """From the session's own attestation, live or stored, and what its provider family shows of such sessions.
 
-    A session that never was live has no attestation, and a null is no yes (RT-109, RT-110).
+    Nothing is started. A session that never was live has no attestation, and a null is no yes (RT-109, RT-110).
     """
     if not family.sufficient:
         return SideSupport(family, "provider")

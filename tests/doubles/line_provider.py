@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import attrs
 import trio
 
+from runtime.providers.hosting import HostedConversation, LaunchConversation
 from runtime.providers.launch import LaunchSpecification
 from runtime.providers.normalized import (
     ConnectionLost,
@@ -25,12 +26,10 @@ from runtime.providers.port import (
     CancelTurn,
     CloseThread,
     ConnectionCommand,
-    ConversationArguments,
     Deliver,
     Diagnostic,
     GiveUp,
     HandshakeDone,
-    HostedConversation,
     OpenThread,
     Output,
     Scope,
@@ -156,6 +155,7 @@ class LineProvider:
     key: str = "lines"
     launch_arguments: tuple[str, ...] = ()
     side: SideFacts = attrs.field(default=SideFacts())
+    side_unkept: SideFacts = attrs.field(default=SideFacts())
     settings: tuple[SettingDescription, ...] = ()
     listens: bool = True
     examination: ProgramExamination | None = None
@@ -164,7 +164,7 @@ class LineProvider:
     reports: list[ProgramReport | None] = attrs.field(factory=list)
     """What each adapter was told of its program."""
     launch_environment: Mapping[str, str] = attrs.field(factory=dict)
-    conversation_arguments: ConversationArguments | None = None
+    conversation_launch: LaunchConversation | None = None
     conversations: list[HostedConversation | None] = attrs.field(factory=list)
     """What each adapter was told that its process is for."""
 

@@ -3,7 +3,8 @@
 import json
 
 from runtime.providers.claude_code.descriptor import ClaudeDescriptor
-from runtime.providers.port import AdapterLimits, HostedConversation, OpenThread, StartTurn, Write
+from runtime.providers.hosting import HostedConversation, HostedFork
+from runtime.providers.port import AdapterLimits, OpenThread, StartTurn, Write
 from store.canonical.common import Settings
 from store.canonical.identifiers import TurnId
 from store.canonical.message import TextBlock
@@ -30,9 +31,11 @@ def system(subtype: str, **members: object) -> bytes:
     return frame("system", subtype=subtype, **members)
 
 
-def init(uuid: str = "10000000-0000-4000-8000-000000000001", mode: str = "default") -> bytes:
+def init(
+    uuid: str = "10000000-0000-4000-8000-000000000001", mode: str = "default", session: str = SESSION
+) -> bytes:
     """A turn begins."""
-    return system("init", uuid=uuid, model=MODEL, permissionMode=mode)
+    return system("init", uuid=uuid, model=MODEL, permissionMode=mode, session_id=session)
 
 
 def moved(stamp: str, state: str) -> bytes:
@@ -121,9 +124,15 @@ class ClaudePlaybook(Playbook):
     """Drives one adapter. The first request it makes is `greenroom-1`, the handshake."""
 
     def __init__(
-        self, *, resumes: bool = False, settings: Settings | None = None, limits: AdapterLimits | None = None
+        self,
+        *,
+        resumes: bool = False,
+        settings: Settings | None = None,
+        limits: AdapterLimits | None = None,
+        fork: HostedFork | None = None,
+        command: tuple[str, ...] = (),
     ) -> None:
-        hosted = HostedConversation(SESSION, resumes, settings or {})
+        hosted = HostedConversation(SESSION, resumes, settings or {}, fork, command)
         adapter = ClaudeDescriptor().adapter(limits or AdapterLimits(), None, hosted)
         super().__init__(adapter)
         self.resumes, self.settings = resumes, settings or {}

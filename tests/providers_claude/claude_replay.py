@@ -13,6 +13,7 @@ import attrs
 from runtime.providers.claude_code.adapter import ClaudeAdapter
 from runtime.providers.claude_code.descriptor import ClaudeDescriptor
 from runtime.providers.claude_code.permissions import ALLOW, DENY, REFUSED_TEXT, STOP
+from runtime.providers.hosting import HostedConversation
 from runtime.providers.normalized import InteractionRequested, TurnAccepted, TurnStartedByProvider
 from runtime.providers.port import (
     AdapterLimits,
@@ -23,7 +24,6 @@ from runtime.providers.port import (
     Diagnostic,
     GuideTurn,
     HandshakeDone,
-    HostedConversation,
     OpenThread,
     Output,
     StartTurn,

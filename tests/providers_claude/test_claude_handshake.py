@@ -6,12 +6,12 @@ from runtime.providers.claude_code.adapter import AGENT_NAME, HandshakeDeadline
 from runtime.providers.claude_code.attestation import TESTED, Ability, attest
 from runtime.providers.claude_code.descriptor import ClaudeDescriptor
 from runtime.providers.claude_code.examination import ClaudeExamination
+from runtime.providers.hosting import ConversationLaunch, HostedConversation
 from runtime.providers.normalized import ThreadOpened, ThreadOpenFailed
 from runtime.providers.port import (
     AdapterLimits,
     GiveUp,
     HandshakeDone,
-    HostedConversation,
     OpenThread,
     StartTimer,
     StopTimer,
@@ -134,7 +134,7 @@ def test_requests_before_the_conversation_are_refused_at_once():
     ],
 )
 def test_a_process_is_told_its_conversation_when_it_starts(conversation, arguments):
-    assert ClaudeDescriptor().conversation_arguments(conversation) == arguments
+    assert ClaudeDescriptor().conversation_launch(conversation) == ConversationLaunch(arguments)
 
 
 def test_a_process_for_nothing_is_refused():
@@ -152,6 +152,6 @@ def test_a_program_is_asked_for_its_version_alone():
     capabilities = examination.capabilities(report)
     assert capabilities is not None
     assert capabilities.guidance
-    assert examination.abilities(report) == {"conversation": True, "guidance": True}
+    assert examination.abilities(report) == {"conversation": True, "guidance": True, "side": True}
     assert examination.report(b"something else", {}).version is None
     assert examination.capabilities(ProgramReport()) is None

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.providers.claude_code.descriptor import ClaudeDescriptor
+from runtime.providers.hosting import HostedConversation
 from runtime.providers.normalized import InteractionRequested, ThreadOpened
 from runtime.providers.port import (
     AdapterLimits,
@@ -17,7 +18,6 @@ from runtime.providers.port import (
     ConnectionCommand,
     Deliver,
     GuideTurn,
-    HostedConversation,
     OpenThread,
     Outputs,
     ReconcileTurn,

@@ -2,7 +2,6 @@
 
 import pytest
 
-from runtime.providers.codex.side_rules import BOUNDARY, RULES
 from runtime.providers.normalized import (
     ConnectionLost,
     ProviderEvent,
@@ -11,6 +10,7 @@ from runtime.providers.normalized import (
     ThreadOpenFailed,
 )
 from runtime.providers.port import CancelTurn, CloseThread, Deliver, OpenSide, OpenThread, Scope, StartTurn
+from runtime.providers.side_words import BOUNDARY, RULES
 from store.canonical.common import TurnError
 from store.canonical.message import TextBlock
 from tests.providers.adapter_playbook import A

@@ -5,8 +5,9 @@ import pytest
 
 from runtime.providers.codex.descriptor import CodexDescriptor
 from runtime.providers.examiner import ProgramExaminer
+from runtime.providers.hosting import ConversationLaunch, HostedConversation
 from runtime.providers.limits import PoolLimits
-from runtime.providers.port import HostedConversation, SettingChoice, SettingDescription
+from runtime.providers.port import Scope, SettingChoice, SettingDescription
 from runtime.providers.programs import ProgramReport
 from runtime.providers.registry import ProviderRegistry
 from runtime.providers.tenancy import AcquireFailed, ConnectionReference
@@ -100,14 +101,15 @@ async def test_what_a_family_adds_to_the_command_is_added_once(
         assert launched(bench) == [(argv, "/one")]
 
 
-def hosting(conversation: HostedConversation) -> tuple[str, ...]:
-    return (f"--{'resume' if conversation.resumes else 'new'}={conversation.session_id}",)
+def hosting(conversation: HostedConversation) -> ConversationLaunch:
+    word = "resume" if conversation.resumes else "new"
+    return ConversationLaunch((f"--{word}={conversation.session_id}",))
 
 
 async def test_a_process_that_hosts_one_conversation_is_told_which_and_shares_with_nobody(
     autojump_clock: object,
 ) -> None:
-    provider = LineProvider(sessions_per_connection=1, conversation_arguments=hosting)
+    provider = LineProvider(sessions_per_connection=1, conversation_launch=hosting)
     async with pooled(limits=PoolLimits(sessions_per_connection={"lines": 4}), provider=provider) as bench:
         await acquire(bench, a_session("a", model="small"))
         known = attrs.evolve(a_session("b"), provider_session_id="old-1")
@@ -120,6 +122,37 @@ async def test_a_process_that_hosts_one_conversation_is_told_which_and_shares_wi
             (each.session_id, each.resumes, dict(each.settings)) for each in provider.conversations if each
         ]
         assert told == [("new-1", False, {"model": "small"}), ("old-1", True, {})]
+
+
+@pytest.mark.rule("RT-120", "PR-016")
+async def test_a_process_for_a_fork_is_told_its_source_what_holds_there_and_a_name_of_its_own(
+    autojump_clock: object,
+) -> None:
+    def forking(conversation: HostedConversation) -> ConversationLaunch:
+        fork = conversation.fork.fork_id if conversation.fork else "none"
+        return ConversationLaunch((f"--fork={fork}",), {"QUIET": "1"} if conversation.fork else {})
+
+    provider = LineProvider(conversation_launch=forking)
+    async with pooled(provider=provider) as bench:
+        source = attrs.evolve(a_session("a", model="small"), provider_session_id="old-1")
+        held = attrs.evolve(source, settings_source={"model": "provider"})
+        targets = connections(bench)
+        await targets.acquire_own(held, Scope("side", "w", "side"), RecordingSink(), "In verse.")
+        (process,) = bench.launcher.processes
+        assert process.agent.request.argv[-1] == "--fork=new-1"
+        assert process.agent.request.environment["QUIET"] == "1"
+        (hosted,) = provider.conversations
+        assert hosted is not None
+        assert hosted.fork is not None
+        assert (hosted.session_id, hosted.resumes, dict(hosted.settings)) == (
+            "old-1",
+            True,
+            {"dedicatedProcess": True},
+        )
+        assert (hosted.fork.held["model"], hosted.fork.instructions) == ("small", "In verse.")
+        assert not targets.forks_apart(held), "nobody said yet that it is kept"
+        kept = attrs.evolve(held, capabilities=SessionCapabilities(load=True))
+        assert targets.forks_apart(kept)
 
 
 async def test_what_a_family_needs_in_the_environment_gives_way_to_the_targets_own(

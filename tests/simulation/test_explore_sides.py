@@ -153,7 +153,7 @@ class Stage:
     def refusal_for(self, target_id: TargetId) -> Refusal | None:
         return None
 
-    def side_facts(self, target_id: TargetId) -> SideFacts:
+    def side_facts(self, session: Session) -> SideFacts:
         return SideFacts(*(True,) * 7)
 
     def join(self, session: Session, scope: Scope, sink: ScopeSink) -> Any:
@@ -161,8 +161,14 @@ class Stage:
         self.references.append(reference)
         return reference
 
-    async def acquire_own(self, session: Session, scope: Scope, sink: ScopeSink) -> Any:
+    def forks_apart(self, session: Session) -> bool:
+        return False
+
+    async def acquire_own(self, session: Session, scope: Scope, sink: ScopeSink, _: str | None) -> Any:
         raise AssertionError("the source is live")
+
+    async def left(self, scope: Scope) -> None:
+        raise AssertionError("it never had a connection")
 
     # --- what happens -----------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ def capabilities(request: Request[requests.SideCapabilitiesParams]) -> Handled:
     session = known(services.reader, request.params.session_key)
     if isinstance(session, Refusal):
         return session
-    support = resolve_support(session, services.targets.side_facts(session.agent_target_id))
+    support = resolve_support(session, services.targets.side_facts(session))
     request.sink.reply(
         replies.SideCapabilitiesReply(
             supported=support.supported,

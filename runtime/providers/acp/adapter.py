@@ -32,6 +32,7 @@ from runtime.providers.acp.negotiation import (
 from runtime.providers.acp.opening import OpenDeadline, Opening
 from runtime.providers.acp.preparing import PreparedTurns, SettingsDeadline
 from runtime.providers.acp.rest import Rest, RestOver
+from runtime.providers.hosting import HostedConversation
 from runtime.providers.jsonrpc.calls import Answer, OpenCalls, ignore_answer
 from runtime.providers.jsonrpc.peer import ErrorResponse, JsonRpcPeer, Response
 from runtime.providers.normalized import (
@@ -54,7 +55,6 @@ from runtime.providers.port import (
     Diagnostic,
     GuideTurn,
     HandshakeDone,
-    HostedConversation,
     ImageData,
     OpenSide,
     OpenThread,
@@ -338,8 +338,9 @@ class AcpDescriptor:
     sessions_per_connection: int = 1
     launch_arguments: tuple[str, ...] = ()
     side: SideFacts = attrs.field(default=SideFacts())
+    side_unkept: SideFacts = attrs.field(default=SideFacts())
     launch_environment: Mapping[str, str] = attrs.field(factory=dict)
-    conversation_arguments: None = None
+    conversation_launch: None = None
     settings: tuple[SettingDescription, ...] = (
         SettingDescription("model", "next_turn"),
         SettingDescription("mode", "now"),

@@ -1,8 +1,8 @@
-"""The Claude Code adapter: one process, one conversation, bytes and commands in, outputs out.
+"""The Claude Code adapter: one process, one conversation or one fork of it, bytes and commands in, outputs out.
 
 Owns the handshake and the way of every command to the conversation; what is decided there is decided in `conversation`,
-`content`, `guidance` and `asks`. The process was started for its conversation (`settings.launch_arguments`), so opening it
-costs no request. Nothing Claude Code says raises.
+`content`, `guidance`, `asks` and `side_questions`. The process was started for its conversation (`launching`), so opening
+it costs no request. Nothing Claude Code says raises.
 """
 
 from functools import partial
@@ -16,6 +16,7 @@ from runtime.providers.claude_code.attestation import Ability, Attestation, atte
 from runtime.providers.claude_code.control import ControlAnswer, OpenRequests
 from runtime.providers.claude_code.conversation import Conversation
 from runtime.providers.claude_code.failures import provider_error, runtime_error, start_failure
+from runtime.providers.claude_code.launching import is_kept
 from runtime.providers.claude_code.preparing import ChangesDeadline, SettingChanges, SettingFailure
 from runtime.providers.claude_code.settings import (
     SettingChange,
@@ -24,13 +25,16 @@ from runtime.providers.claude_code.settings import (
     mode_of,
     wider,
 )
+from runtime.providers.claude_code.side_questions import SideQuestions
 from runtime.providers.claude_code.wire import FrameReader, Read, Skipped
+from runtime.providers.hosting import HostedConversation
 from runtime.providers.jsonrpc.members import Members, text_of
 from runtime.providers.normalized import (
     AnswerFailed,
     ConnectionLost,
     SettingsApplied,
     SettingsRefused,
+    SideForked,
     ThreadOpened,
     ThreadOpenFailed,
     TurnReconciled,
@@ -48,18 +52,20 @@ from runtime.providers.port import (
     GiveUp,
     GuideTurn,
     HandshakeDone,
-    HostedConversation,
     OpenSide,
     OpenThread,
     Outputs,
     ReconcileTurn,
+    Scope,
     StartTimer,
     StartTurn,
     StopTimer,
 )
-from store.canonical.common import TurnError
+from runtime.providers.side_words import BOUNDARY, side_rules
+from store.canonical.common import Json, Settings, TurnError
 
 AGENT_NAME: Final = "Claude Code"
+NOT_THE_FORK_TEXT: Final = "Claude Code works on another conversation than the fork that was asked for."
 NOT_ATTESTED_TEXT: Final = "This version of Claude Code is not known to do what is needed of it."
 _SKIPPED_CODE: Final = "provider.message_skipped"
 
@@ -78,6 +84,7 @@ class ClaudeAdapter:
         """What the process was started for."""
         self._reader = FrameReader(limits)
         self._requests = OpenRequests()
+        self._questions = SideQuestions(self._requests)
         self._changes = SettingChanges(self._requests, limits.initialize_timeout_seconds)
         self._attested = Attestation()
         self._held = launched_with(hosted)
@@ -93,18 +100,23 @@ class ClaudeAdapter:
 
     def begin(self) -> Outputs:
         """Open the handshake."""
-        self._requests.send({"subtype": "initialize", "hooks": None}, self._initialized, self._out)
+        request: dict[str, Json] = {"subtype": "initialize", "hooks": None}
+        if self.hosted.fork is not None:
+            request["appendSystemPrompt"] = side_rules(self.hosted.fork.instructions)
+        self._requests.send(request, self._initialized, self._out)
         self._out.add(StartTimer(HandshakeDeadline(), self._limits.initialize_timeout_seconds))
         return self._out.take()
 
     def command(self, command: ConnectionCommand) -> Outputs:
         """The scope wants something."""
-        if not self._closed:
+        if not self._closed and self._questions.has(command.scope):
+            self._questions.command(command, self._out)
+        elif not self._closed:
             match command:
                 case OpenThread():
                     self._open(command)
                 case OpenSide():
-                    self._refuse_side(command)
+                    self._open_side(command)
                 case StartTurn():
                     self._start_turn(command)
                 case ApplySettings():
@@ -149,6 +161,8 @@ class ClaudeAdapter:
         """The process is gone."""
         self._closed = True
         self._out.take()
+        for scope in self._questions.lost():
+            self._out.deliver(scope, ConnectionLost(error))
         if self._conversation is not None:
             self._out.deliver(self._conversation.scope, ConnectionLost(error))
             self._conversation = None
@@ -174,6 +188,13 @@ class ClaudeAdapter:
         if not self._ready and frame.get("type") == "result":
             # A process that cannot serve its conversation says so in place of an answer, and ends.
             self._give_up(start_failure(frame))
+            return
+        subtype = frame.get("subtype") if frame.get("type") == "system" else None
+        fork = self.hosted.fork
+        if subtype == "init" and fork is not None and frame.get("session_id") != fork.fork_id:
+            self._give_up(provider_error("provider.protocol", NOT_THE_FORK_TEXT))
+        elif subtype == "control_request_progress":
+            self._questions.progressed(frame, self._out)
         elif self._conversation is not None:
             content.take(self._conversation, self._requests, frame, self._out)
         elif frame.get("type") == "control_response":
@@ -211,41 +232,58 @@ class ClaudeAdapter:
 
     def _open(self, command: OpenThread) -> None:
         wanted = self.hosted.session_id if self.hosted.resumes else None
-        if self._conversation is not None or command.provider_session_id != wanted:
+        if self._conversation is not None or command.provider_session_id != wanted or self.hosted.fork:
             error = runtime_error("internal", "This process was started for another conversation.")
             self._out.deliver(command.scope, ThreadOpenFailed(error))
             return
-        self._conversation = conversation = Conversation(command.scope, self._requests, self._held)
-        conversation.usage.whole = not self.hosted.resumes
-        changes = changes_towards(self._held, command.settings)
-        opened = partial(self._opened, conversation, command)
-        self._changes.make(conversation, changes, opened, self._out)
+        self._begin_conversation(command.scope, command.settings)
 
-    def _refuse_side(self, command: OpenSide) -> None:
-        error = runtime_error(
-            "capability.unsupported", "Sides of this agent are not opened on this connection."
-        )
-        self._out.deliver(command.scope, ThreadOpenFailed(error))
+    def _open_side(self, command: OpenSide) -> None:
+        fork, source = self.hosted.fork, self.hosted.session_id
+        if Ability.SIDE not in self._attested.abilities:
+            refused = ThreadOpenFailed(runtime_error("capability.unsupported"))
+            self._out.deliver(command.scope, refused)
+        elif fork is None:
+            self._questions.open(command, self._conversation, source, self._out)
+        elif self._conversation is not None or command.source_session_id != source:
+            error = runtime_error("internal", "This process was started for another fork.")
+            self._out.deliver(command.scope, ThreadOpenFailed(error))
+        else:
+            narrowest = launched_with(self.hosted).mode
+            self._begin_conversation(command.scope, {**command.settings, "permissionMode": narrowest})
+
+    def _begin_conversation(self, scope: Scope, settings: Settings) -> None:
+        self._conversation = conversation = Conversation(scope, self._requests, self._held)
+        conversation.usage.whole = not self.hosted.resumes
+        if self.hosted.fork is not None:
+            conversation.boundary = BOUNDARY
+        changes = changes_towards(self._held, settings)
+        opened = partial(self._opened, conversation, settings)
+        self._changes.make(conversation, changes, opened, self._out)
 
     def _opened(
         self,
         conversation: Conversation,
-        command: OpenThread,
+        settings: Settings,
         failure: SettingFailure | None,
         out: OutputBatch,
     ) -> None:
         error = failure.error if failure is not None else None
-        if error is None and wider(conversation.held.mode, mode_of(command.settings)):
+        if error is None and wider(conversation.held.mode, mode_of(settings)):
             error = provider_error("settings.invalid")
         if error is not None:
             conversation.phase = "closed"
             self._conversation = None
-            out.deliver(command.scope, ThreadOpenFailed(error))
+            out.deliver(conversation.scope, ThreadOpenFailed(error))
             return
-        told = conversation.opened()
-        capabilities = self._attested.capabilities()
-        opened = ThreadOpened(self.hosted.session_id, self.hosted.resumes, capabilities, told)
-        out.deliver(command.scope, opened)
+        told, source, fork = conversation.opened(), self.hosted.session_id, self.hosted.fork
+        if fork is not None:
+            # What it inherited is not repeated, and nothing of it is written: `launching` says so to the process.
+            forked = SideForked(fork.fork_id, source, ephemeral=True, shown_turns=0, settings=told)
+            out.deliver(conversation.scope, forked)
+            return
+        capabilities = self._attested.capabilities(kept=is_kept(self.hosted))
+        out.deliver(conversation.scope, ThreadOpened(source, self.hosted.resumes, capabilities, told))
 
     def _start_turn(self, command: StartTurn) -> None:
         conversation = self._conversation
@@ -351,4 +389,5 @@ class ClaudeAdapter:
         conversation, self._conversation, self._pending = self._conversation, None, None
         self._changes.forget(self._out)
         if conversation is not None:
+            self._held = conversation.held
             conversation.closed(self._out)

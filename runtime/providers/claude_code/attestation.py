@@ -20,6 +20,8 @@ class Ability(StrEnum):
     """Prompts are followed by their uuid, turns can be stopped, sessions found again. Without it nothing is."""
     GUIDANCE = "guidance"
     """A running turn is interrupted and goes on with what is said."""
+    SIDE = "side"
+    """A kept conversation is forked into a process that keeps nothing, and questions are answered beside any."""
 
 
 TESTED: Final[dict[str, frozenset[Ability]]] = {"2.1.332": frozenset(Ability)}
@@ -42,13 +44,14 @@ class Attestation:
         """Whether there is anything to do with it at all."""
         return Ability.CONVERSATION in self.abilities
 
-    def capabilities(self) -> SessionCapabilities:
-        """The same as a session shows it."""
+    def capabilities(self, *, kept: bool = True) -> SessionCapabilities:
+        """The same as a session shows it; `kept` says whether its conversation is written down."""
         return SessionCapabilities(
-            load=self.usable,
+            load=self.usable and kept,
             image_prompts=self.usable,
             interrupt=self.usable,
             guidance=Ability.GUIDANCE in self.abilities,
+            side=Ability.SIDE in self.abilities,
         )
 
 

@@ -34,12 +34,13 @@ class OpenRequests:
         self._last_id = 0
         self._waiting: dict[str, Answered] = {}
 
-    def send(self, request: Json, answered: Answered, out: OutputBatch) -> None:
-        """Ask; `answered` is called once, when the answer comes."""
+    def send(self, request: Json, answered: Answered, out: OutputBatch) -> str:
+        """Ask; `answered` is called once, when the answer comes. The request's id."""
         self._last_id += 1
         request_id = f"greenroom-{self._last_id}"
         self._waiting[request_id] = answered
         out.add(Write(control_request(request_id, request)))
+        return request_id
 
     def settle(self, frame: Members, out: OutputBatch) -> None:
         """Take an answer."""

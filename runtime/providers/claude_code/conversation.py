@@ -38,6 +38,7 @@ from runtime.providers.output_batch import OutputBatch
 from runtime.providers.port import Diagnostic, Scope, StartTurn, Write
 from store.canonical.common import Json, Settings
 from store.canonical.identifiers import TurnId
+from store.canonical.message import TextBlock
 
 Phase: TypeAlias = Literal["opening", "open", "closed"]
 
@@ -60,6 +61,8 @@ class Conversation:
         self.ledger = CallLedger()
         self.past = PastTurns()
         self.usage = ProcessUsage()
+        self.boundary: str | None = None
+        """What an ephemeral fork is told before its first prompt, until that has begun."""
         self._requests = requests
         self._settings_told: Settings = {}
 
@@ -119,7 +122,8 @@ class Conversation:
         """Send a prompt."""
         stamp = stamp_of(command.turn_id)
         self.turn = new_turn(command.turn_id, self.ledger, stamp)
-        out.add(Write(user_message(stamp, command.content)))
+        before = (TextBlock(self.boundary),) if self.boundary is not None else ()
+        out.add(Write(user_message(stamp, (*before, *command.content))))
 
     def prompt_moved(self, frame: Members, out: OutputBatch) -> None:
         """Claude Code says how far it is with something that was said to it."""
@@ -130,7 +134,8 @@ class Conversation:
             return
         if state in ("queued", "started"):
             self._accept(turn, stamp, out)
-            turn.started = turn.started or state == "started"
+            if state == "started":
+                turn.started, self.boundary = True, None
             if turn.guide is None or stamp == turn.guide.stamp:
                 turn.current = stamp
             guidance.taken(self, turn, stamp, out)

@@ -6,8 +6,10 @@ import attrs
 
 from runtime.providers.claude_code.adapter import ClaudeAdapter
 from runtime.providers.claude_code.examination import ClaudeExamination
-from runtime.providers.claude_code.settings import DESCRIPTIONS, launch_arguments
-from runtime.providers.port import AdapterLimits, HostedConversation, SettingDescription, SideFacts
+from runtime.providers.claude_code.launching import launch_of
+from runtime.providers.claude_code.settings import DESCRIPTIONS
+from runtime.providers.hosting import ConversationLaunch, HostedConversation
+from runtime.providers.port import AdapterLimits, SettingDescription, SideFacts
 from runtime.providers.programs import ProgramReport
 
 _ENVIRONMENT = {"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1"}
@@ -31,12 +33,14 @@ class ClaudeDescriptor:
     launch_environment: Mapping[str, str] = attrs.field(factory=lambda: dict(_ENVIRONMENT))
     settings: tuple[SettingDescription, ...] = DESCRIPTIONS
     listens: bool = False
-    side: SideFacts = attrs.field(default=SideFacts())
+    side: SideFacts = attrs.field(default=SideFacts(*(True,) * 7))
+    side_unkept: SideFacts = attrs.field(default=SideFacts(*(True,) * 5))
+    """A question beside the conversation: one, and answered without tools."""
     examination: ClaudeExamination = attrs.field(factory=ClaudeExamination)
 
-    def conversation_arguments(self, conversation: HostedConversation) -> tuple[str, ...]:
-        """A process hosts one conversation, and is told which when it starts."""
-        return launch_arguments(conversation)
+    def conversation_launch(self, conversation: HostedConversation) -> ConversationLaunch:
+        """A process hosts one conversation, or one fork of it, and is told which when it starts."""
+        return launch_of(conversation)
 
     def adapter(
         self,

@@ -9,7 +9,8 @@ from typing import Final
 
 import attrs
 
-from runtime.providers.port import HostedConversation, SettingChoice, SettingDescription
+from runtime.providers.hosting import HostedConversation
+from runtime.providers.port import SettingChoice, SettingDescription
 from store.canonical.common import Json, Settings, SettingValue
 
 MODES: Final = (
@@ -79,25 +80,13 @@ class SettingChange:
         return attrs.evolve(held, model=self.value, resolved=None)
 
 
-def launch_arguments(conversation: HostedConversation) -> tuple[str, ...]:
-    """Which conversation a process is for, and under what it begins."""
-    which = "--resume" if conversation.resumes else "--session-id"
-    words = [f"{which}={conversation.session_id}", f"--permission-mode={mode_of(conversation.settings)}"]
-    for key, option in (("model", "--model"), ("reasoningEffort", "--effort")):
-        value = conversation.settings.get(key)
-        if isinstance(value, str):
-            words.append(f"{option}={value}")
-    return tuple(words)
-
-
 def launched_with(conversation: HostedConversation) -> HeldSettings:
-    """What holds in a process that was started so."""
-    return HeldSettings(
-        mode_of(conversation.settings),
-        _word(conversation.settings.get("model")),
-        None,
-        _word(conversation.settings.get("reasoningEffort")),
-    )
+    """What holds in a process that is started for it. A fork may do no more than its source does and was to do."""
+    chosen, fork = conversation.settings, conversation.fork
+    mode = mode_of(chosen)
+    if fork is not None and wider(mode, mode_of(fork.held)):
+        mode = mode_of(fork.held)
+    return HeldSettings(mode, _word(chosen.get("model")), None, _word(chosen.get("reasoningEffort")))
 
 
 def mode_of(settings: Settings) -> str:

@@ -88,6 +88,11 @@ def control_refusal(request_id: str, reason: str) -> bytes:
     return _line({"type": "control_response", "response": response})
 
 
+def control_cancel(request_id: str) -> bytes:
+    """A request of ours is not wanted any more."""
+    return _line({"type": "control_cancel_request", "request_id": request_id})
+
+
 def user_message(uuid: str, content: tuple[PromptBlock, ...]) -> bytes:
     """Something a person says. Its `uuid` comes back in everything that becomes of it."""
     blocks: list[Json] = [_block(block) for block in content]

@@ -7,7 +7,8 @@ import attrs
 from runtime.providers.codex.adapter import CodexAdapter
 from runtime.providers.codex.examination import CodexExamination
 from runtime.providers.codex.settings import DESCRIPTIONS
-from runtime.providers.port import AdapterLimits, HostedConversation, SettingDescription, SideFacts
+from runtime.providers.hosting import HostedConversation
+from runtime.providers.port import AdapterLimits, SettingDescription, SideFacts
 from runtime.providers.programs import ProgramReport
 
 
@@ -23,10 +24,11 @@ class CodexDescriptor:
     """Without it Codex would go on with defaults where it cannot read its configuration: another model provider and
     another sandbox than the configured ones."""
     launch_environment: Mapping[str, str] = attrs.field(factory=dict)
-    conversation_arguments: None = None
+    conversation_launch: None = None
     settings: tuple[SettingDescription, ...] = DESCRIPTIONS
     listens: bool = True
     side: SideFacts = attrs.field(default=SideFacts(*(True,) * 7))
+    side_unkept: SideFacts = attrs.field(default=SideFacts(*(True,) * 7))
     """Seen with the tested version, all of it (docs/providers/codex-app-server.md); what is no fact of a program that
     was attested otherwise keeps its sessions from saying that they have Sides."""
     examination: CodexExamination = attrs.field(factory=CodexExamination)

@@ -23,7 +23,7 @@ from runtime.providers.codex.settings import (
     verified_settings,
     wanted_settings,
 )
-from runtime.providers.codex.side_rules import boundary_item, side_rules
+from runtime.providers.codex.side_rules import boundary_item
 from runtime.providers.codex.thread_calls import ThreadCalls
 from runtime.providers.codex.turns import Frame
 from runtime.providers.jsonrpc.calls import Answer, OpenCalls
@@ -32,6 +32,7 @@ from runtime.providers.jsonrpc.peer import ErrorResponse, JsonRpcPeer, Request
 from runtime.providers.normalized import SideForked, ThreadOpenFailed
 from runtime.providers.output_batch import OutputBatch
 from runtime.providers.port import Diagnostic, OpenSide, Scope
+from runtime.providers.side_words import side_rules
 from store.canonical.common import Json, TurnError
 
 NOT_LIKE_A_SIDE_TEXT = "The answer of Codex is not the ephemeral fork that was asked for."

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from runtime.providers.codex.side_rules import RULES
+from runtime.providers.side_words import RULES
 from tests.doubles.scripted_codex import calls, notes
 from tests.end_to_end.client import Client, Json
 from tests.end_to_end.daemon import Daemon

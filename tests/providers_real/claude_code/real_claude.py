@@ -41,3 +41,15 @@ def claude_target(command: list[str], home: Path, model: ModelServer | None, **c
 def tool_calls(messages: list[Json]) -> list[Json]:
     """The calls among messages."""
     return [message["toolCall"] for message in messages if message["kind"] == "tool_call"]
+
+
+def configuration_files(home: Path) -> set[str]:
+    """The files that Claude Code keeps of everything it is used for here."""
+    kept = home / "configuration"
+    return {str(path.relative_to(kept)) for path in kept.rglob("*") if path.is_file()}
+
+
+def written_below(home: Path, words: str) -> list[str]:
+    """The files in which these words stand."""
+    named = words.encode()
+    return [str(path) for path in home.rglob("*") if path.is_file() and named in path.read_bytes()]
