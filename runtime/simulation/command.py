@@ -1,7 +1,8 @@
 """`greenroom simulate`: runs seeds, prints one report, and how to see a failing one again (`contract §1`).
 
 Owns arguments, output and the exit code: 0 without violations, 1 with some, 2 for arguments that make no sense. A
-seed is a run of its own (`run`); nothing is carried from one to the next.
+seed is a run of its own (`run`); nothing is carried from one to the next. With `--explore` it walks small protocols
+instead (`protocols`).
 """
 
 import argparse
@@ -16,8 +17,11 @@ from typing import Any, Final, TextIO
 import attrs
 import orjson
 
+from runtime.simulation.protocols.protocol import Walk, walk
+from runtime.simulation.protocols.registry import PROTOCOLS
 from runtime.simulation.run import RunReport, run_seed
 
+ALL: Final = "all"
 EXIT_VIOLATIONS: Final = 1
 SEED_MAX: Final = 2**63
 
@@ -64,6 +68,8 @@ def simulate(arguments: Sequence[str]) -> int:
         options = _parser().parse_args(arguments)
     except SystemExit as ended:
         return int(ended.code or 0)
+    if options.explore is not None:
+        return _explore(options.explore, as_json=options.json)
     summary = run_seeds(options.seed, options.seeds, on_failure=lambda report: describe(report, sys.stderr))
     if options.json:
         sys.stdout.write(summary.as_json().decode() + "\n")
@@ -121,13 +127,59 @@ def describe(report: RunReport, out: TextIO) -> None:
     out.write("\n".join(lines) + "\n")
 
 
+def _explore(name: str, *, as_json: bool) -> int:
+    """Walk one protocol or all of them, say of each what came of it, and return the exit code."""
+    walks = [walk(protocol) for protocol in (PROTOCOLS.values() if name == ALL else [PROTOCOLS[name]])]
+    if as_json:
+        sys.stdout.buffer.write(orjson.dumps(_walks_as_json(walks)) + b"\n")
+    else:
+        for walked in walks:
+            sys.stdout.write(_walk_as_text(walked))
+        sys.stdout.write(f"{sum(walked.schedules for walked in walks)} schedules\n")
+    return EXIT_VIOLATIONS if any(walked.faults for walked in walks) else 0
+
+
+def _walks_as_json(walks: list[Walk]) -> dict[str, Any]:
+    return {
+        "schedules": sum(walked.schedules for walked in walks),
+        "protocols": [
+            {
+                "name": walked.protocol.name,
+                "verdict": "broken" if walked.faults else "kept",
+                "schedules": walked.schedules,
+                "ends": dict(sorted(walked.ends.items())),
+                "faults": walked.faults,
+            }
+            for walked in walks
+        ],
+    }
+
+
+def _walk_as_text(walked: Walk) -> str:
+    protocol = walked.protocol
+    verdict = "BROKEN" if walked.faults else "kept"
+    lines = [f"{protocol.name}: {verdict} in {walked.schedules} schedules: {protocol.shows}"]
+    lines += [f"  {count:>6}  {end}" for end, count in sorted(walked.ends.items())]
+    lines += [f"  {fault}" for fault in walked.faults]
+    if walked.faults:
+        lines.append(f"  to run it again: greenroom simulate --explore {protocol.name}")
+    return "\n".join(lines) + "\n"
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="greenroom simulate",
         description="Run the whole service in simulated worlds, with faults, and check what it promises.",
         epilog="The same seeds on the same build give the same digest. Exit code 1: a promise was broken.",
     )
-    parser.add_argument("--seeds", type=_count, required=True, help="how many seeds to run")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--seeds", type=_count, help="how many seeds to run")
+    what.add_argument(
+        "--explore",
+        metavar="PROTOCOL",
+        choices=[*PROTOCOLS, ALL],
+        help=f"walk all schedules of a small protocol instead: {', '.join(PROTOCOLS)}, or {ALL}",
+    )
     parser.add_argument("--seed", type=_seed, default=0, help="the first of them (default 0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser

@@ -54,6 +54,9 @@ class _AllOrders:
             other = self.choose(last + 1)
             batch[last], batch[other] = batch[other], batch[last]
 
+    def __str__(self) -> str:
+        return " ".join(str(choice) for choice, _ in self._path[: self._position])
+
     def advance(self) -> bool:
         """Turn to the next path; False when the last one was run."""
         del self._path[self._position :]
@@ -80,6 +83,12 @@ async def pause(turns_max: int) -> None:
         await trio.lowlevel.checkpoint()
 
 
+async def now_or_later() -> None:
+    """At once with others who are at it, or when what they do has had its effect."""
+    if choose(2):
+        await trio.sleep(1)
+
+
 @contextmanager
 def one_order() -> Iterator[None]:
     """Within this each batch is run in one order: to bring a program to where it gets interesting, and to let it end.
@@ -103,12 +112,23 @@ def explore(
     """
     orders = _AllOrders()
     results: Counter[R] = Counter()
-    for _ in range(limit):
+
+    async def begin() -> R:
+        orders.settled = False
+        return await program(*arguments)
+
+    for schedule in range(1, limit + 1):
         _current.append(orders)
+        orders.settled = (
+            True  # until the program begins: the order in which trio sets itself up shows nothing
+        )
         try:
-            results[run_in_virtual_time(program, *arguments, order=orders)] += 1
+            results[run_in_virtual_time(begin, order=orders)] += 1
+        except BaseException as error:
+            error.add_note(f"in schedule {schedule}, of the choices {orders}")
+            raise
         finally:
-            _current.pop().settled = False
+            _current.pop()
         if not orders.advance():
             return results
     raise TooManySchedules(f"more than {limit} schedules: make the program smaller")

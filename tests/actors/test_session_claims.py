@@ -11,10 +11,10 @@ from runtime.providers import normalized as n
 from runtime.providers.port import GuideTurn
 from runtime.refusal import Refusal
 from runtime.simulation.explore import explore, one_order
+from runtime.simulation.protocols.rows import GUIDED, a_claim
+from runtime.simulation.protocols.session_stage import Answers, Stage
 from store.canonical.change import NotCommitted, Unit, UnitOutcome
 from store.canonical.message import TextBlock
-from tests.lifecycle.playbook import GUIDED, a_claim
-from tests.simulation.session_stage import Answers, Stage
 
 
 @attrs.define(eq=False, slots=False)

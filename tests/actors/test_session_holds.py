@@ -9,8 +9,8 @@ from runtime.lifecycle import inputs as i
 from runtime.providers import normalized as n
 from runtime.providers.port import StartTurn
 from runtime.refusal import Refusal
-from tests.lifecycle.playbook import a_claim, a_session
-from tests.simulation.session_stage import Stage
+from runtime.simulation.protocols.rows import a_claim, a_session
+from runtime.simulation.protocols.session_stage import Stage
 
 
 def a_prompt(stage: Stage, name: str) -> i.SendPrompt:

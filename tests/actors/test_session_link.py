@@ -11,11 +11,11 @@ from runtime.providers.normalized import ConnectionLost
 from runtime.providers.port import Scope
 from runtime.providers.routes import ScopeSink
 from runtime.providers.tenancy import ConnectionReference
+from runtime.simulation.protocols.rows import a_session
 from store.canonical.session import Session
 from supervisor.mailbox import Mailbox, MailboxLimits
 from tests.doubles.line_provider import launch, scope
 from tests.doubles.pool_bench import PoolBench, pooled
-from tests.lifecycle.playbook import a_session
 
 SCOPE = scope("a")
 

@@ -14,9 +14,9 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle.inputs import SessionInput, merge_inputs
 from runtime.providers.port import Scope
 from runtime.providers.tenancy import AcquireFailed
+from runtime.simulation.protocols.rows import a_session
 from store.canonical.common import TurnError
 from supervisor import Mailbox, MailboxLimits
-from tests.lifecycle.playbook import a_session
 
 SCOPE = Scope("session", "w", "s")
 GONE = TurnError("provider.unavailable", "no such program", "runtime")

@@ -16,6 +16,7 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle.live_tail import TailLimits
 from runtime.lifecycle.state import Policy
 from runtime.refusal import Refusal
+from runtime.simulation.protocols.rows import a_claim
 from store.canonical.change import NotCommitted, Unit, UnitOutcome
 from store.canonical.identifiers import TurnId
 from store.canonical.message import TextBlock
@@ -24,7 +25,6 @@ from store.port import StoreWriter
 from supervisor import Directory
 from supervisor.cell import CellPolicy
 from supervisor.mailbox import MailboxLimits
-from tests.lifecycle.playbook import a_claim
 from tests.store.builders import key, open_in, session_row, turn_row, unit, written
 
 KEY = key("a")

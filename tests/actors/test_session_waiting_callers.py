@@ -14,9 +14,9 @@ from runtime.lifecycle.session import decide
 from runtime.providers import normalized as n
 from runtime.providers.port import ApplySettings, CloseThread
 from runtime.refusal import Refusal
+from runtime.simulation.protocols.rows import a_claim, a_session
+from runtime.simulation.protocols.session_stage import Answers, Stage
 from store.errors import StoreUnavailable
-from tests.lifecycle.playbook import a_claim, a_session
-from tests.simulation.session_stage import Answers, Stage
 
 
 @pytest.fixture(autouse=True)

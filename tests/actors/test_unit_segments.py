@@ -5,10 +5,11 @@ import pytest
 from runtime.actors.units import segments
 from runtime.lifecycle import inputs as i
 from runtime.providers import normalized as n
+from runtime.simulation.protocols.rows import OPTIONS
 from store.canonical.identifiers import RequestId
 from store.canonical.interaction import ApprovalInput, Interaction
 from store.canonical.turn import Turn
-from tests.lifecycle.playbook import OPTIONS, Playbook
+from tests.lifecycle.playbook import Playbook
 
 
 def dispatched() -> tuple[Playbook, Turn]:

@@ -13,62 +13,19 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle.session import decide
 from runtime.lifecycle.state import Context, Policy, SessionState
 from runtime.providers import normalized as n
-from runtime.providers.port import ConnectionCommand, SettingChoice, SettingDescription
+from runtime.providers.port import ConnectionCommand, SettingDescription
 from runtime.refusal import Refusal
+from runtime.simulation.protocols.rows import LOADS, OPTIONS, SETTINGS, a_claim, a_session
 from store.canonical.claim import SubmitClaim
 from store.canonical.common import SettingValue
 from store.canonical.identifiers import (
-    ClientSubmitId,
     RequestId,
-    SessionId,
-    SessionKey,
-    TargetId,
     TurnId,
-    WorkspaceId,
 )
-from store.canonical.interaction import ApprovalInput, Interaction, InteractionOption, OptionAnswer
+from store.canonical.interaction import ApprovalInput, Interaction, OptionAnswer
 from store.canonical.message import Message, TextBlock
-from store.canonical.session import Session, SessionCapabilities
+from store.canonical.session import SessionCapabilities
 from store.canonical.turn import Turn
-
-KEY = SessionKey(WorkspaceId("w"), SessionId("s"))
-LOADS = SessionCapabilities(load=True, interrupt=True)
-GUIDED = SessionCapabilities(load=True, interrupt=True, guidance=True)
-FORGETS = SessionCapabilities(load=False, interrupt=True)
-OPTIONS = (
-    InteractionOption("yes", "Allow", "allow_once"),
-    InteractionOption("no", "Reject", "reject_once"),
-)
-
-
-SETTINGS = {
-    setting.key: setting
-    for setting in (
-        SettingDescription(
-            "mode", "now", (SettingChoice("ask", "Ask"), SettingChoice("auto", "Auto")), "ask"
-        ),
-        SettingDescription("level", "now"),
-        SettingDescription("model", "next_turn", default="small"),
-        SettingDescription("dedicatedProcess", "launch", default=False, is_truth=True),
-    )
-}
-
-
-def a_session(**fields: object) -> Session:
-    row = Session(KEY.workspace_id, KEY.agent_session_id, TargetId("demo"), "acp", "/work", 0, 0)
-    return attrs.evolve(row, **fields)
-
-
-def a_claim(submit_id: str = "c1", digest: str = "d1", scope: str = "session") -> SubmitClaim:
-    return SubmitClaim(
-        scope=scope,
-        workspace_id=KEY.workspace_id,
-        agent_session_id=KEY.agent_session_id,
-        client_submit_id=ClientSubmitId(submit_id),
-        method="session/send",
-        digest=digest,
-        created_at=0,
-    )
 
 
 @attrs.define

@@ -5,9 +5,10 @@ import pytest
 from runtime.lifecycle import inputs as i
 from runtime.providers import normalized as n
 from runtime.providers.port import CancelTurn
+from runtime.simulation.protocols.rows import LOADS
 from store.canonical.common import TurnError
 from store.canonical.identifiers import CallId, TurnId
-from tests.lifecycle.playbook import LOADS, Playbook
+from tests.lifecycle.playbook import Playbook
 
 GOAL = TurnId("01a22d36-aaaa-7000-8000-000000000001")
 NEXT = TurnId("01a22d36-aaaa-7000-8000-000000000002")

@@ -9,11 +9,12 @@ from runtime.lifecycle.state import Policy
 from runtime.providers import normalized as n
 from runtime.providers.port import CancelTurn, GuideTurn, StartTurn
 from runtime.refusal import Refusal
+from runtime.simulation.protocols.rows import GUIDED, LOADS
 from store.canonical.common import TurnError
 from store.canonical.identifiers import TurnId
 from store.canonical.message import TextBlock
 from store.canonical.turn import Turn
-from tests.lifecycle.playbook import GUIDED, LOADS, Playbook
+from tests.lifecycle.playbook import Playbook
 
 UNKNOWN = Refusal("submit.delivery_unknown", delivery="unknown")
 LOST = TurnError("provider.lost", "gone", "provider")

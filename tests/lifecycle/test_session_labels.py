@@ -9,10 +9,11 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle.state import SessionState, loaded_state
 from runtime.providers import normalized as n
 from runtime.refusal import Refusal
+from runtime.simulation.protocols.rows import a_session
 from store.canonical.change import LoadedSession
 from store.canonical.identifiers import SessionId, TurnId
 from store.canonical.session import Session, SessionCounters, SessionParent
-from tests.lifecycle.playbook import Playbook, a_session
+from tests.lifecycle.playbook import Playbook
 
 
 def titles_written(book: Playbook) -> list[tuple[str | None, str]]:

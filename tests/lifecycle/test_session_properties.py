@@ -9,11 +9,12 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle.turn import TRANSITIONS
 from runtime.providers import normalized as n
 from runtime.providers.port import AnswerInteraction, GuideTurn, StartTurn
+from runtime.simulation.protocols.rows import GUIDED
 from store.canonical.common import TurnError
 from store.canonical.identifiers import CallId, RequestId, TurnId
 from store.canonical.interaction import Interaction
 from store.canonical.turn import Turn
-from tests.lifecycle.playbook import GUIDED, Playbook
+from tests.lifecycle.playbook import Playbook
 
 LOST = TurnError("provider.lost", "gone", "provider")
 MOVES = {(t.source, t.target) for t in TRANSITIONS.transitions} | {(s, s) for s in TRANSITIONS.states}

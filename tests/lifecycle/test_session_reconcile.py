@@ -8,11 +8,12 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle.reconcile import missing, unsure_turns
 from runtime.providers import normalized as n
 from runtime.providers.port import ReconcileTurn, StartTurn
+from runtime.simulation.protocols.rows import GUIDED
 from store.canonical.common import TurnError
 from store.canonical.identifiers import CallId, TurnId
 from store.canonical.message import Message, TextBlock
 from store.canonical.turn import Turn
-from tests.lifecycle.playbook import GUIDED, Playbook
+from tests.lifecycle.playbook import Playbook
 
 LOST = TurnError("provider.lost", "gone", "provider")
 

@@ -9,10 +9,11 @@ from runtime.lifecycle.state import SessionState
 from runtime.providers import normalized as n
 from runtime.providers.port import CloseThread
 from runtime.refusal import Refusal
+from runtime.simulation.protocols.rows import LOADS, a_claim, a_session
 from store.canonical.identifiers import RequestId
 from store.canonical.interaction import OptionAnswer
 from store.canonical.session import Session
-from tests.lifecycle.playbook import LOADS, Playbook, a_claim, a_session
+from tests.lifecycle.playbook import Playbook
 
 BUSY = Refusal("session.busy")
 DELETED = Refusal("session.deleted")

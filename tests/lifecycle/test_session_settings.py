@@ -10,10 +10,11 @@ from runtime.lifecycle.state import SessionState
 from runtime.providers import normalized as n
 from runtime.providers.port import ApplySettings, OpenThread, StartTurn
 from runtime.refusal import Refusal
+from runtime.simulation.protocols.rows import LOADS, a_claim, a_session
 from store.canonical.common import Settings, TurnError
 from store.canonical.message import TextBlock
 from store.canonical.session import Session
-from tests.lifecycle.playbook import LOADS, Playbook, a_claim, a_session
+from tests.lifecycle.playbook import Playbook
 
 LOST = TurnError("provider.lost", "gone", "provider")
 REFUSED = TurnError("settings.invalid", "no", "provider")

@@ -9,12 +9,13 @@ from runtime.lifecycle.state import SessionState
 from runtime.providers import normalized as n
 from runtime.providers.port import CancelTurn, OpenThread, StartTurn
 from runtime.refusal import Refusal
+from runtime.simulation.protocols.rows import FORGETS, KEY, LOADS, a_claim, a_session
 from store.canonical.common import TurnError
 from store.canonical.identifiers import TurnId
 from store.canonical.message import TextBlock
 from store.canonical.session import SessionCapabilities
 from store.canonical.turn import Turn
-from tests.lifecycle.playbook import FORGETS, KEY, LOADS, Playbook, a_claim, a_session
+from tests.lifecycle.playbook import Playbook
 
 LOST = TurnError("provider.lost", "gone", "provider")
 

@@ -2,10 +2,13 @@
 
 import json
 
+import attrs
 import pytest
 
 from runtime.actors.session import SessionActor
 from runtime.simulation.command import run_seeds, simulate
+from runtime.simulation.protocols.locks import open_and_close
+from runtime.simulation.protocols.registry import PROTOCOLS
 
 
 def test_one_json_object_tells_what_was_run(capsys: pytest.CaptureFixture[str]) -> None:
@@ -24,8 +27,46 @@ def test_without_json_it_talks_to_people(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out.startswith("1 seeds, ")
 
 
+def test_a_protocol_is_walked_through_all_its_schedules(capsys: pytest.CaptureFixture[str]) -> None:
+    assert simulate(["--explore", "two-locks", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    (walked,) = report["protocols"]
+    assert report["schedules"] == walked["schedules"] >= 75
+    assert walked == {
+        "name": "two-locks",
+        "verdict": "kept",
+        "schedules": walked["schedules"],
+        "ends": {"both done": walked["schedules"]},
+        "faults": [],
+    }
+
+
+def test_a_protocol_that_does_not_hold_exits_with_1_and_says_where_it_breaks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def lock_up() -> str:
+        return await open_and_close(False)
+
+    planted = attrs.evolve(PROTOCOLS["two-locks"], program=lock_up, arguments=())
+    monkeypatch.setitem(PROTOCOLS, "two-locks", planted)
+    assert simulate(["--explore", "two-locks"]) == 1
+    printed = capsys.readouterr().out
+    assert printed.startswith("two-locks: BROKEN in ")
+    assert "it ended in a way it must not: stuck" in printed
+    assert "to run it again: greenroom simulate --explore two-locks" in printed
+
+
 @pytest.mark.parametrize(
-    "arguments", [[], ["--seeds", "0"], ["--seeds", "many"], ["--seeds", "1", "--seed", "-1"], ["--faster"]]
+    "arguments",
+    [
+        [],
+        ["--explore", "nothing-of-that-name"],
+        ["--explore", "two-locks", "--seeds", "1"],
+        ["--seeds", "0"],
+        ["--seeds", "many"],
+        ["--seeds", "1", "--seed", "-1"],
+        ["--faster"],
+    ],
 )
 def test_arguments_that_make_no_sense_exit_with_2(
     arguments: list[str], capsys: pytest.CaptureFixture[str]

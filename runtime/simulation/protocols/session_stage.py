@@ -6,6 +6,7 @@ answers in tasks of their own. Nothing else is replaced.
 
 from collections import deque
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import attrs
 import trio
@@ -29,10 +30,11 @@ from runtime.providers.port import (
 )
 from runtime.refusal import Refusal
 from runtime.simulation.explore import one_order
+from runtime.simulation.protocols.rows import KEY, LOADS, OPTIONS, SETTINGS, a_claim, a_session
 from runtime.simulation.small_ports import CountedIdentifiers, SimulatedClock
 from store.canonical.change import Committed, LoadedSession, StreamPiece, Unit, UnitOutcome
 from store.canonical.claim import SubmitClaim
-from store.canonical.identifiers import RequestId
+from store.canonical.identifiers import CallId, RequestId
 from store.canonical.interaction import ApprovalInput, Interaction
 from store.canonical.message import Message
 from store.canonical.session import Session, SessionCapabilities
@@ -40,8 +42,6 @@ from store.canonical.turn import Turn
 from store.port import Read
 from supervisor.cell import CellPolicy
 from supervisor.mailbox import MailboxLimits
-from tests.doubles.virtual_time import pass_time
-from tests.lifecycle.playbook import KEY, LOADS, OPTIONS, SETTINGS, a_claim, a_session
 
 REQUEST = RequestId("r1")
 
@@ -91,13 +91,14 @@ class Stage:
     _wake: trio.Event = attrs.field(factory=trio.Event)
     _reached: trio.Event = attrs.field(factory=trio.Event)
     _condition: Callable[[], bool] = lambda: False
-    _sink: object = None
+    _sink: Any = None
 
     def __attrs_post_init__(self) -> None:
+        this: Any = self  # of each of these ports it has what the programs come by
         services = SessionServices(
-            writer=self,
-            reader=self,
-            hub=self,
+            writer=this,
+            reader=this,
+            hub=this,
             activities=ActivityRegistry(),
             tails=TailRegistry(TailLimits()),
             clock=SimulatedClock(),
@@ -107,7 +108,7 @@ class Stage:
             target_settings=lambda _: SETTINGS,
             count=lambda _: None,
         )
-        cells = SessionCells(services, self, self.spawn, MailboxLimits(), CellPolicy())
+        cells = SessionCells(services, this, self.spawn, MailboxLimits(), CellPolicy())
         self.cell = cells.make(KEY)
         self.nursery.start_soon(self.write)
         self.nursery.start_soon(self.cell.run)
@@ -130,7 +131,7 @@ class Stage:
             await self.until(lambda: any(isinstance(command, StartTurn) for command in self.told))
             self.says(n.TurnAccepted(self.last_turn.turn_id))
             if asks:
-                asked = ApprovalInput("call", "Do it", "execute")
+                asked = ApprovalInput(CallId("call"), "Do it", "execute")
                 self.says(n.InteractionRequested(self.last_turn.turn_id, REQUEST, "approval", asked, OPTIONS))
             await self.until(lambda: self.last_turn.phase == ("waiting" if asks else "running"))
             await trio.testing.wait_all_tasks_blocked()
@@ -138,7 +139,7 @@ class Stage:
     async def stay_for_a_while(self) -> None:
         """Long enough for every timer of a turn."""
         with one_order():
-            await pass_time(60)
+            await trio.sleep(60)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wakes once: a task that looked after every step would double the schedules with each."""
@@ -181,6 +182,8 @@ class Stage:
                     self.says(answer)
             case AnswerInteraction(_, turn_id, request_id):
                 self.nursery.start_soon(self._ends, n.AnswerDelivered(turn_id, request_id))
+            case _:
+                pass
         return True
 
     async def _ends(self, event: n.ProviderEvent) -> None:

@@ -1,0 +1,13 @@
+"""All small protocols by name, for `greenroom simulate --explore` and the tests that walk each of them.
+
+A module of protocols has a tuple `PROTOCOLS`; it is listed here.
+"""
+
+from typing import Final
+
+from runtime.simulation.protocols import guidance, locks, turns
+from runtime.simulation.protocols.protocol import Protocol
+
+PROTOCOLS: Final[dict[str, Protocol]] = {
+    protocol.name: protocol for module in (locks, turns, guidance) for protocol in module.PROTOCOLS
+}
