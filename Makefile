@@ -29,7 +29,7 @@ CHECKS := check-format check-lint check-tidy check-rules check-layers check-depe
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help run test check test-thorough test-providers test-agents test-console simulate torture torture-quick \
-	bench rules contract diagrams console lock format clean $(CHECKS)
+	bench bench-peers bench-scale profile rules contract diagrams console lock format clean $(CHECKS)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -71,8 +71,17 @@ torture-quick: $(DEVELOPMENT_STAMP) ## kill and hinder a real daemon for a minut
 torture: $(DEVELOPMENT_STAMP) ## the same for longer: MINUTES=30
 	@$(BIN)/greenroom torture --sessions 12 --minutes $(MINUTES) $(ARGUMENTS)
 
-bench: $(DEVELOPMENT_STAMP) ## measure latency and load
+bench: $(DEVELOPMENT_STAMP) ## measure latency and load, beside a peer where it is installed
 	@$(BIN)/python -m bench $(ARGUMENTS)
+
+bench-peers: $(DEVELOPMENT_STAMP) ## install the peer that `make bench` measures beside this program (into .cache, with npm)
+	@$(BIN)/python -c 'from bench.sandbox_agent import install; install()'
+
+bench-scale: $(DEVELOPMENT_STAMP) ## measure many sessions: a burst, memory, a start with 10,000, a long history
+	@$(BIN)/python -m bench.scale $(ARGUMENTS)
+
+profile: $(DEVELOPMENT_STAMP) ## where the daemon's time goes while sessions stream: profile.txt, folded stacks
+	@$(BIN)/python -m bench.profile $(ARGUMENTS)
 
 bench-startup: $(DEVELOPMENT_STAMP) ## measure a start after an unclean end: 1,000 sessions, 100 MB of log
 	@$(BIN)/python -m bench.startup $(ARGUMENTS)

@@ -21,9 +21,11 @@ CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
-def daemon(configuration: str = "") -> Iterator[tuple[dict[str, object], subprocess.Popen[bytes]]]:
-    """A daemon of its own with a scratch data directory; ended by its pid."""
-    folder = Path(tempfile.mkdtemp(prefix="greenroom-bench-"))
+def daemon(
+    configuration: str = "", kept: Path | None = None
+) -> Iterator[tuple[dict[str, object], subprocess.Popen[bytes]]]:
+    """A daemon of its own with a scratch data directory, or on the folder `kept`, which stays; ended by its pid."""
+    folder = kept or Path(tempfile.mkdtemp(prefix="greenroom-bench-"))
     (folder / "config.toml").write_text(configuration)
     command = [sys.executable, "-m", "runtime.cli", "serve", "--data-dir", str(folder / "data")]
     command += ["--config", str(folder / "config.toml")]
@@ -39,8 +41,9 @@ def daemon(configuration: str = "") -> Iterator[tuple[dict[str, object], subproc
         yield json.loads(process.stdout.readline()), process
     finally:
         process.terminate()
-        process.wait(20)
-        shutil.rmtree(folder, ignore_errors=True)
+        process.wait(60)
+        if kept is None:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class RawClient:
@@ -87,10 +90,11 @@ async def connect(ready: dict[str, object]) -> RawClient:
     return client
 
 
-async def run(sessions: int, chunks: int, size: int, delay_ms: int) -> Figures:
-    """Stream `chunks` in each of `sessions` sessions at once; each has had one small turn before."""
+async def run(sessions: int, chunks: int, size: int, delay_ms: int, readers: int = 1) -> Figures:
+    """Stream `chunks` in each of `sessions` sessions at once to `readers` clients; each has had one small turn before."""
     with daemon() as (ready, process):
         client = await connect(ready)
+        others = [await connect(ready) for _ in range(readers - 1)]
         for number in range(sessions):
             await client.call(
                 "session/create",
@@ -102,8 +106,9 @@ async def run(sessions: int, chunks: int, size: int, delay_ms: int) -> Figures:
                     "initialContent": [{"type": "text", "text": "[[say hi]]"}],
                 },
             )
-        await _settle(client, sessions, Stamps())
-        cpu_before, begun, stamps = cpu_seconds(process.pid), trio.current_time(), Stamps()
+        for reader in (client, *others):
+            await _settle(reader, sessions, Stamps())
+        cpu_before, begun = cpu_seconds(process.pid), trio.current_time()
         for number in range(sessions):
             await client.call(
                 "session/send",
@@ -114,17 +119,26 @@ async def run(sessions: int, chunks: int, size: int, delay_ms: int) -> Figures:
                     "content": [{"type": "text", "text": prompt(chunks, size, delay_ms)}],
                 },
             )
-        events = await _settle(client, sessions, stamps)
+        seen = [Stamps() for _ in range(readers)]
+        deltas: list[int] = []
+
+        async def follow(reader: RawClient, stamps: Stamps) -> None:
+            deltas.append(await _settle(reader, sessions, stamps))
+
+        async with trio.open_nursery() as nursery:
+            for reader, stamps in zip((client, *others), seen, strict=True):
+                nursery.start_soon(follow, reader, stamps)
+        together = Stamps.together(seen)
         return Figures(
             "greenroom",
             sessions,
             sessions * chunks,
-            len(stamps.latencies_ns),
+            len(together.latencies_ns),
             trio.current_time() - begun,
             cpu_seconds(process.pid) - cpu_before,
-            stamps.quantile_ms(0.5),
-            stamps.quantile_ms(0.99),
-            events,
+            together.quantile_ms(0.5),
+            together.quantile_ms(0.99),
+            sum(deltas),
         )
 
 

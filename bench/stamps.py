@@ -9,6 +9,8 @@ import time
 
 import attrs
 
+KEPT_BYTES = 64
+"""More than a stamp is long."""
 STAMP = re.compile(rb"~[0-9A-Za-z_-]+\.(\d+)\.(\d+)~")
 
 
@@ -29,6 +31,19 @@ class Stamps:
         now_ns = time.monotonic_ns()
         self.reads += 1
         self.latencies_ns.extend(now_ns - int(match[2]) for match in STAMP.finditer(data))
+
+    @staticmethod
+    def cut(data: bytes) -> bytes:
+        """What the next bytes are to be put behind, where they may begin within a stamp: no stamp is met twice."""
+        begun = max(0, len(data) - KEPT_BYTES)
+        whole = STAMP.search(data, begun)
+        return data[whole.end() if whole else begun :]
+
+    @classmethod
+    def together(cls, several: "list[Stamps]") -> "Stamps":
+        """What several clients saw, as one."""
+        latencies = [latency for stamps in several for latency in stamps.latencies_ns]
+        return cls(latencies, sum(stamps.reads for stamps in several))
 
     def quantile_ms(self, share: float) -> float:
         """A quantile of the latencies, in milliseconds."""
