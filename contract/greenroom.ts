@@ -528,6 +528,10 @@ export interface Limits {
   readonly guideTimeoutSeconds: number;
   /** Guidance of one session that waits for its provider's answer; more is answered `overloaded`. */
   readonly maxOpenGuides: number;
+  /** What an agent may ask of a session's user at once; more is refused before anybody sees it. */
+  readonly maxOpenInteractions: number;
+  /** The text of one thing an agent asks; what could not be shown whole is refused before anybody sees it. */
+  readonly maxInteractionBytes: number;
   /** How long the delivery of an answer may take. */
   readonly respondTimeoutSeconds: number;
   /** How long a live agent may take to change a setting at once, the wait for it to open included. */

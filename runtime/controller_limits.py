@@ -33,6 +33,8 @@ def session_policy(limits: Limits, unanswered: InteractionTimeout) -> Policy:
         max_message_bytes=limits.max_message_bytes,
         guide_timeout_seconds=limits.guide_timeout_seconds,
         open_guides_max=limits.max_open_guides,
+        open_interactions_max=limits.max_open_interactions,
+        interaction_bytes_max=limits.max_interaction_bytes,
         settings_timeout_seconds=limits.settings_timeout_seconds,
         idle_release_seconds=limits.idle_release_seconds,
         message_update_interval_ms=limits.message_update_interval_ms,

@@ -72,7 +72,7 @@ def respond(step: Step, command: i.Respond) -> None:
     elif interaction.status == "pending":
         _answer(step, command, interaction)
     elif interaction.status == "answered" and interactions.same_answer(interaction, command.answer):
-        if interaction.answer_delivery == "failed" and step.state.turn is not None:
+        if interaction.answer_delivery == "failed" and _is_listened_for(step, interaction):
             _dispatch_answer(step, interaction, command.answer, command.reply)
         else:
             step.do(fx.ReplyInteraction(command.reply, interaction))
@@ -204,6 +204,12 @@ def _dispatch_answer(step: Step, interaction: Interaction, answer: Answer, reply
             step.context.policy.respond_timeout_seconds,
         ),
     )
+
+
+def _is_listened_for(step: Step, interaction: Interaction) -> bool:
+    """Whether the turn that asked still goes on: an answer never reaches another one (RT-010, RT-026)."""
+    turn = step.state.turn
+    return turn is not None and turn.turn_id == interaction.turn_id and turn.phase in ("running", "waiting")
 
 
 def resume_turn_if_answered(step: Step) -> None:

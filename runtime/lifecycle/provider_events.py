@@ -11,6 +11,7 @@ from runtime.lifecycle import (
     commands,
     guidance,
     labels,
+    publication,
     reconcile,
     settings,
     settings_lane,
@@ -24,7 +25,7 @@ from runtime.lifecycle import turn as turns
 from runtime.lifecycle.state import Step
 from runtime.lifecycle.turn import Settlement
 from runtime.providers import normalized as n
-from runtime.providers.port import OpenThread
+from runtime.providers.port import OpenThread, RefuseAsk
 from runtime.refusal import Refusal
 from store.canonical.common import TurnError
 from store.canonical.identifiers import TurnId
@@ -98,6 +99,8 @@ def _of_turn(step: Step, event: n.TurnEvent) -> None:
     if turn is None or event.turn_id != turn.turn_id or turn.delivery == "not_dispatched":
         if not (isinstance(event, n.ToolCallReported) and transcript.late_tool_call(step, event)):
             step.do(fx.Count("late_event"))
+        if isinstance(event, n.InteractionRequested):
+            _refuse_ask(step, event)  # its turn is nobody's, and must not wait for ever
         return
     if turn.delivery != "accepted" and not isinstance(event, NO_PROOF_OF_ACCEPTANCE):
         provider_turn_id = event.provider_turn_id if isinstance(event, n.TurnAccepted) else None
@@ -256,8 +259,16 @@ def _ended(step: Step, event: n.TurnEnded) -> None:
 
 def _interaction_requested(step: Step, turn: Turn, event: n.InteractionRequested) -> None:
     key = (event.turn_id, event.request_id)
-    if turn.phase == "settling" or key in step.state.interactions:
+    if key in step.state.interactions:
         step.do(fx.Count("interaction_not_published"))
+        return
+    waiting = sum(row.status == "pending" for row in step.state.interactions.values())
+    reason = publication.why_not(event, waiting, step.context.policy)
+    if turn.phase == "settling" or reason is not None:
+        step.do(fx.Count("interaction_not_published"))
+        _refuse_ask(step, event)
+        if reason is not None and turn.phase != "settling":
+            transcript.add_notice(step, turn.turn_id, publication.REFUSED_CODE, "warning", reason)
         return
     interaction = Interaction(
         workspace_id=turn.workspace_id,
@@ -277,6 +288,11 @@ def _interaction_requested(step: Step, turn: Turn, event: n.InteractionRequested
     if seconds > 0:
         timer = i.Timer("interaction", turn_id=event.turn_id, request_id=event.request_id)
         step.do(fx.ArmTimer(timer, seconds))
+
+
+def _refuse_ask(step: Step, event: n.InteractionRequested) -> None:
+    refusal = RefuseAsk(step.state.scope, event.turn_id, event.request_id)
+    step.do(fx.TellConnection(step.state.link.generation, refusal))
 
 
 def _interaction_withdrawn(step: Step, event: n.InteractionWithdrawn) -> None:

@@ -36,6 +36,9 @@ class Policy:
     guide_timeout_seconds: float = 15.0
     open_guides_max: int = 16
     """Guidance of one session that its provider has not answered yet; more is overloaded."""
+    open_interactions_max: int = 64
+    interaction_bytes_max: int = 1024 * 1024
+    """The text of one Interaction in UTF-8."""
     settings_timeout_seconds: float = 15.0
     idle_release_seconds: float = 1800.0
     turn_reconcile_seconds: float = 60.0

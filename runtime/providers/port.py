@@ -118,6 +118,18 @@ class AnswerInteraction:
 
 
 @attrs.frozen
+class RefuseAsk:
+    """Nobody will answer what the agent asked: refuse it once, in its own words, so that its turn goes on.
+
+    Never answered. One that is answered, taken back or unknown stays as it is.
+    """
+
+    scope: Scope
+    turn_id: TurnId
+    request_id: RequestId
+
+
+@attrs.frozen
 class GuideTurn:
     """Say more within exactly this running turn (RT-078). Answered by GuideAccepted or GuideRefused, once.
 
@@ -157,6 +169,7 @@ ConnectionCommand: TypeAlias = (
     | ApplySettings
     | CancelTurn
     | AnswerInteraction
+    | RefuseAsk
     | GuideTurn
     | ReconcileTurn
     | CloseThread

@@ -112,6 +112,10 @@ class Limits:
     """How long a provider may take to answer guidance."""
     max_open_guides: Positive = 16
     """Guidance of one session that waits for its provider's answer; more is answered `overloaded`."""
+    max_open_interactions: Positive = 64
+    """What an agent may ask of a session's user at once; more is refused before anybody sees it."""
+    max_interaction_bytes: Positive = MIB
+    """The text of one thing an agent asks; what could not be shown whole is refused before anybody sees it."""
     respond_timeout_seconds: Seconds = 15.0
     """How long the delivery of an answer may take."""
     settings_timeout_seconds: Seconds = 15.0

@@ -48,6 +48,8 @@ LIMITS = {
     "turnReconcileSeconds": 60,
     "guideTimeoutSeconds": 15,
     "maxOpenGuides": 16,
+    "maxOpenInteractions": 64,
+    "maxInteractionBytes": 1048576,
     "respondTimeoutSeconds": 15,
     "maxSides": 1024,
     "maxSideTurns": 1000,

@@ -5,12 +5,22 @@ import pytest
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle.state import Policy
 from runtime.providers import normalized as n
-from runtime.providers.port import AnswerInteraction
+from runtime.providers.port import AnswerInteraction, RefuseAsk
 from runtime.refusal import Refusal
 from store.canonical.common import TurnError
 from store.canonical.identifiers import RequestId, TurnId
-from store.canonical.interaction import Interaction, OptionAnswer
-from tests.lifecycle.playbook import Playbook
+from store.canonical.interaction import (
+    ApprovalInput,
+    Interaction,
+    InteractionOption,
+    OptionAnswer,
+    PlanInput,
+    Question,
+    QuestionInput,
+    QuestionOption,
+)
+from store.canonical.message import NoticeBlock
+from tests.lifecycle.playbook import OPTIONS, Playbook
 
 REFUSED = TurnError("provider.rejected", "no", "provider")
 
@@ -175,3 +185,129 @@ def test_an_answer_in_time_disarms_the_timeout() -> None:
     book.ask(turn_id)
     book.answer(turn_id, "yes", "a")
     assert not [timer for timer in book.timers if timer.kind == "interaction"]
+
+
+# --- what is published ---------------------------------------------------------------------------------------------
+
+
+def refusals_told(book: Playbook) -> list[RequestId]:
+    return [command.request_id for command in book.told if isinstance(command, RefuseAsk)]
+
+
+def notices(book: Playbook) -> list[str]:
+    return [
+        block.code
+        for row in book.messages.values()
+        for block in row.content
+        if isinstance(block, NoticeBlock)
+    ]
+
+
+def question(*labels: str, name: str = "q") -> Question:
+    options = tuple(QuestionOption(label) for label in labels)
+    return Question(name, "Which?", multi_select=False, free_text=False, secret=False, options=options)
+
+
+@pytest.mark.rule("RT-014", "RT-016")
+@pytest.mark.parametrize(
+    ("kind", "given", "options"),
+    [
+        ("approval", ApprovalInput("call", "Run it", "execute"), ()),
+        ("approval", ApprovalInput("call", "Run it", "execute"), (OPTIONS[0], OPTIONS[0])),
+        ("plan", PlanInput(markdown="# Plan"), ()),
+        ("question", QuestionInput(()), ()),
+        ("question", QuestionInput((question("a"), question("b"))), ()),
+        ("question", QuestionInput((question("same", "same"),)), ()),
+        ("approval", ApprovalInput("call", "é" * 600, "execute"), OPTIONS),
+    ],
+)
+def test_what_cannot_be_shown_whole_or_answered_exactly_is_refused_before_anybody_sees_it(
+    kind: str, given: object, options: tuple[InteractionOption, ...]
+) -> None:
+    book = Playbook(policy=Policy(interaction_bytes_max=1000))
+    turn_id = book.running()
+    book.say(n.InteractionRequested(turn_id, RequestId("r1"), kind, given, options))
+    assert not book.interactions
+    assert refusals_told(book) == [RequestId("r1")]
+    assert notices(book) == ["interaction.unsupported"]
+    assert book.turns[turn_id].phase == "running"
+
+
+@pytest.mark.rule("RT-016")
+def test_text_is_measured_in_bytes_and_what_just_fits_is_shown() -> None:
+    book = Playbook(policy=Policy(interaction_bytes_max=1000))
+    turn_id = book.running()
+    words = sum(len(word) for option in OPTIONS for word in (option.option_id, option.label, option.kind))
+    title = "é" * ((1000 - words - len("callexecute")) // 2)
+    asked = ApprovalInput("call", title, "execute")
+    book.say(n.InteractionRequested(turn_id, RequestId("r1"), "approval", asked, OPTIONS))
+    assert book.interactions[turn_id, "r1"].status == "pending"
+
+
+def test_what_an_agent_asks_beyond_its_bound_is_refused_and_a_place_is_free_again_with_each_answer() -> None:
+    book = Playbook(policy=Policy(open_interactions_max=2))
+    turn_id = book.running()
+    for number in range(3):
+        book.ask(turn_id, f"r{number}")
+    assert refusals_told(book) == [RequestId("r2")]
+    book.answer(turn_id, "yes", "a", "r0")
+    book.ask(turn_id, "r3")
+    assert book.interactions[turn_id, "r3"].status == "pending"
+    assert book.turns[turn_id].phase == "waiting"
+
+
+@pytest.mark.case("FC-04")
+@pytest.mark.parametrize("how", ["stopped", "ended", "never_taken"])
+def test_what_is_asked_in_a_turn_that_nobody_waits_for_gets_its_refusal(how: str) -> None:
+    book = Playbook()
+    turn_id = book.running()
+    if how == "stopped":
+        book.cancel(turn_id)
+    elif how == "ended":
+        book.say(n.TurnEnded(turn_id, "completed", "end_turn"))
+    else:
+        book.say(n.TurnStartedByProvider(TurnId("other"), "p9"))
+        turn_id = TurnId("other")
+    book.ask(turn_id)
+    assert not book.interactions
+    assert refusals_told(book) == [RequestId("r1")]
+
+
+@pytest.mark.rule("RT-010", "RT-026")
+@pytest.mark.parametrize("since", ["ended", "another", "stopped"])
+def test_an_answer_that_failed_is_not_written_again_once_its_turn_goes_on_no_more(since: str) -> None:
+    book = Playbook()
+    turn_id = book.running()
+    book.ask(turn_id)
+    book.answer(turn_id, "yes", "a")
+    book.say(n.AnswerFailed(turn_id, RequestId("r1"), REFUSED))
+    if since == "stopped":
+        book.cancel(turn_id)
+    else:
+        book.say(n.TurnEnded(turn_id, "completed", "end_turn"))
+    if since == "another":
+        other = book.send("next", "c2", "next").turn_id
+        book.say(n.TurnAccepted(other))
+        book.ask(other)
+    book.answer(turn_id, "yes", "again")
+    [row] = book.answers["again"]
+    assert (row.status, row.answer_delivery) == ("answered", "failed")
+    assert len(answers_told(book)) == 1
+
+
+@pytest.mark.rule("PR-022")
+def test_a_series_of_questions_is_answered_one_by_one_and_none_before_it_is_asked() -> None:
+    book = Playbook()
+    turn_id = book.running()
+    book.ask(turn_id, "r1")
+    book.answer(turn_id, "yes", "early", "r2")
+    assert book.answers["early"] == [Refusal("interaction.not_found")]
+    book.answer(turn_id, "yes", "a", "r1")
+    book.say(n.AnswerDelivered(turn_id, RequestId("r1")))
+    book.ask(turn_id, "r2")
+    assert book.interactions[turn_id, "r2"].status == "pending"  # nothing was kept for it
+    book.answer(turn_id, "no", "b", "r2")
+    assert [(told.request_id, told.answer.option_id) for told in answers_told(book)] == [
+        ("r1", "yes"),
+        ("r2", "no"),
+    ]

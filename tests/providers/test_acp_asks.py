@@ -15,7 +15,7 @@ from runtime.providers.normalized import (
     TurnAccepted,
     TurnEnded,
 )
-from runtime.providers.port import AnswerInteraction, CancelTurn, Deliver, Diagnostic, StartTurn
+from runtime.providers.port import AnswerInteraction, CancelTurn, Deliver, Diagnostic, RefuseAsk, StartTurn
 from store.canonical.identifiers import CallId, RequestId
 from store.canonical.interaction import (
     Answer,
@@ -326,6 +326,16 @@ def test_cancel_answers_every_open_ask_at_once_and_a_late_answer_sends_nothing()
     book.reply("session/prompt", result={"stopReason": "cancelled"}).expect(
         TurnEnded(T1, "canceled", "cancelled")
     )
+
+
+@pytest.mark.case("FC-04")
+def test_what_nobody_is_asked_gets_its_one_reply_and_nobody_is_told() -> None:
+    book = asked().command(RefuseAsk(A, T2, ASK)).expect()
+    book.command(RefuseAsk(A, T1, ASK)).expect(Sent({"id": 0, "result": CANCELLED}))
+    book.command(RefuseAsk(A, T1, ASK)).expect()
+    book.command(answer("o0")).expect(AnswerFailed(T1, ASK, runtime_error("interaction.not_pending")))
+    answered = asked().command(answer("o0")).skip()
+    answered.command(RefuseAsk(A, T1, ASK)).expect()
 
 
 def test_settled_turn_takes_its_open_asks_with_it() -> None:

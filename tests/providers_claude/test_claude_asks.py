@@ -10,7 +10,7 @@ from runtime.providers.normalized import (
     InteractionWithdrawn,
     NoticeReported,
 )
-from runtime.providers.port import AnswerInteraction, CancelTurn, CloseThread
+from runtime.providers.port import AnswerInteraction, CancelTurn, CloseThread, RefuseAsk
 from store.canonical.common import Json
 from store.canonical.identifiers import RequestId
 from store.canonical.interaction import (
@@ -142,7 +142,7 @@ def test_an_answer_is_given_once_and_only_one_that_was_offered():
 
 
 @pytest.mark.case("FC-04")
-@pytest.mark.parametrize("how", ["stopped", "taken back", "settled", "left"])
+@pytest.mark.parametrize("how", ["stopped", "taken back", "settled", "left", "not asked"])
 def test_an_ask_that_nobody_may_answer_any_more_gets_its_one_reply(how: str):
     book = asking().skip()
     if how == "stopped":
@@ -151,10 +151,12 @@ def test_an_ask_that_nobody_may_answer_any_more_gets_its_one_reply(how: str):
         book.receive(frame("control_cancel_request", request_id="r1"))
     elif how == "settled":
         book.receive(result())
-    else:
+    elif how == "left":
         book.command(CloseThread(A))
+    else:
+        book.command(RefuseAsk(A, T1, RequestId("ask-1"))).command(RefuseAsk(A, T1, RequestId("ask-1")))
     told = [event for event in book.events() if isinstance(event, InteractionWithdrawn)]
-    assert len(told) == (0 if how == "left" else 1)
+    assert len(told) == (0 if how in ("left", "not asked") else 1)
     body = reply_of(book.written_frames())
     assert isinstance(body, dict)
     assert body["behavior"] == "deny"

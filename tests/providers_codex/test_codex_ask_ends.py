@@ -11,7 +11,7 @@ from runtime.providers.normalized import (
     ToolCallReported,
     TurnEnded,
 )
-from runtime.providers.port import AnswerInteraction, CancelTurn, Write
+from runtime.providers.port import AnswerInteraction, CancelTurn, RefuseAsk, Write
 from store.canonical.identifiers import RequestId
 from store.canonical.interaction import (
     OptionAnswer,
@@ -98,6 +98,18 @@ def test_an_answer_is_delivered_before_the_end_it_causes() -> None:
     answers(book, event, "accept").receive(notice("serverRequest/resolved", requestId=0))
     assert book.events()[-1] == AnswerDelivered(T1, event.request_id)
     assert book.written().events()[-1] == AnswerDelivered(T1, event.request_id), "said once"
+
+
+@pytest.mark.case("FC-04")
+def test_what_nobody_is_asked_is_declined_once_and_nobody_is_told() -> None:
+    book, event = asked(command_ask())
+    book.skip().command(RefuseAsk(A, T2, event.request_id)).command(RefuseAsk(B, T1, event.request_id))
+    assert book.replies() == []
+    book.command(RefuseAsk(A, T1, event.request_id)).command(RefuseAsk(A, T1, event.request_id))
+    assert book.replies() == [(0, {"decision": "decline"})]
+    assert not [each for each in book.events() if isinstance(each, InteractionWithdrawn)]
+    answers(book, event, "accept")
+    assert len(book.replies()) == 1
 
 
 def test_an_ask_left_open_when_its_turn_ends_is_withdrawn_before_the_end() -> None:

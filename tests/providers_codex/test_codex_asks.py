@@ -273,6 +273,13 @@ def test_a_message_of_an_mcp_server_keeps_yes_no_dismiss_and_how_long(
     assert book.replies() == [(0, reply)]
 
 
+@pytest.mark.rule("PR-015")
+@pytest.mark.parametrize("persist", ["session", ["session", "session"], ["novelty", 5, "session"]])
+def test_how_long_an_answer_may_hold_is_read_as_a_word_and_as_a_list(persist: object) -> None:
+    _, event = asked(elicitation(_meta={"persist": persist}))
+    assert list(options(event)) == ["accept", "accept-session", "decline", "cancel"]
+
+
 def test_a_message_without_a_turn_of_its_own_belongs_to_the_open_one() -> None:
     _, event = asked(elicitation(turnId=None))
     assert event.turn_id == T1

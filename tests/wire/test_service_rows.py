@@ -139,6 +139,8 @@ def test_every_bound_of_the_contract_is_shown_with_its_default():
         "turnReconcileSeconds": 60,
         "guideTimeoutSeconds": 15,
         "maxOpenGuides": 16,
+        "maxOpenInteractions": 64,
+        "maxInteractionBytes": 1048576,
         "respondTimeoutSeconds": 15,
         "settingsTimeoutSeconds": 15,
         "maxSides": 1024,

@@ -590,6 +590,10 @@ class Limits(TypedDict):
     """How long a provider may take to answer guidance."""
     maxOpenGuides: int
     """Guidance of one session that waits for its provider's answer; more is answered `overloaded`."""
+    maxOpenInteractions: int
+    """What an agent may ask of a session's user at once; more is refused before anybody sees it."""
+    maxInteractionBytes: int
+    """The text of one thing an agent asks; what could not be shown whole is refused before anybody sees it."""
     respondTimeoutSeconds: float
     """How long the delivery of an answer may take."""
     settingsTimeoutSeconds: float

@@ -60,6 +60,7 @@ from runtime.providers.port import (
     OpenThread,
     Outputs,
     ReconcileTurn,
+    RefuseAsk,
     Scope,
     SettingDescription,
     SideFacts,
@@ -120,6 +121,8 @@ class AcpAdapter:
                     self._cancel(command)
                 case AnswerInteraction():
                     self._answer(command)
+                case RefuseAsk():
+                    self._refuse_ask(command)
                 case GuideTurn():
                     self._refuse_guidance(command)
                 case ReconcileTurn():
@@ -250,6 +253,11 @@ class AcpAdapter:
             params: Json = {"sessionId": conversation.session_id}
             self._out.add(Write(self._peer.notify("session/cancel", params)))
             conversation.asks.withdraw_all(self._out)
+
+    def _refuse_ask(self, command: RefuseAsk) -> None:
+        conversation = self._directory.of_scope(command.scope)
+        if conversation is not None:
+            conversation.asks.refuse(command, self._out)
 
     def _answer(self, command: AnswerInteraction) -> None:
         conversation = self._directory.of_scope(command.scope)

@@ -19,7 +19,7 @@ from runtime.providers.normalized import (
     NoticeReported,
 )
 from runtime.providers.output_batch import OutputBatch
-from runtime.providers.port import AnswerInteraction, Diagnostic, Scope, Write
+from runtime.providers.port import AnswerInteraction, Diagnostic, RefuseAsk, Scope, Write
 from store.canonical.common import Json
 from store.canonical.identifiers import CallId, RequestId, TurnId
 from store.canonical.interaction import InteractionOption, OptionAnswer
@@ -106,6 +106,13 @@ class OpenAsks:
         out.add(Write(frame, AnswerToken(self._scope, ask.request_id)))
         if answer.feedback:
             self._tell_lost_feedback(ask, out)
+
+    def refuse(self, command: RefuseAsk, out: OutputBatch) -> None:
+        """Nobody was asked, and nobody will be: it gets its one reply."""
+        ask = self._open.get(command.request_id)
+        if ask is not None and ask.turn_id == command.turn_id:
+            del self._open[ask.request_id]
+            out.add(Write(self._peer.respond(ask.wire_id, CANCELLED)))
 
     def written(self, request_id: RequestId, out: OutputBatch) -> None:
         """The answer's frame is out whole, which is all an ACP agent lets us know (`contract §4`)."""

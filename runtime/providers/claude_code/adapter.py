@@ -56,6 +56,7 @@ from runtime.providers.port import (
     OpenThread,
     Outputs,
     ReconcileTurn,
+    RefuseAsk,
     Scope,
     StartTimer,
     StartTurn,
@@ -125,6 +126,8 @@ class ClaudeAdapter:
                     self._cancel(command)
                 case AnswerInteraction():
                     self._answer(command)
+                case RefuseAsk():
+                    self._refuse_ask(command)
                 case GuideTurn():
                     self._guide(command)
                 case ReconcileTurn():
@@ -328,6 +331,10 @@ class ClaudeAdapter:
             self._out.add(Diagnostic("cancel.not_open", str(command.scope)))
         elif not turn.cancel_asked:
             conversation.stop(turn, self._out)
+
+    def _refuse_ask(self, command: RefuseAsk) -> None:
+        if self._conversation is not None:
+            self._conversation.asks.refuse(command, self._out)
 
     def _answer(self, command: AnswerInteraction) -> None:
         if self._conversation is not None:

@@ -17,7 +17,7 @@ from runtime.providers.normalized import (
     InteractionWithdrawn,
 )
 from runtime.providers.output_batch import OutputBatch
-from runtime.providers.port import AnswerInteraction, Scope, Write
+from runtime.providers.port import AnswerInteraction, RefuseAsk, Scope, Write
 from store.canonical.common import Json
 from store.canonical.identifiers import RequestId, TurnId
 from store.canonical.interaction import OptionAnswer, QuestionAnswer
@@ -75,6 +75,13 @@ class OpenAsks:
         del self._open[ask.request_id]
         self._answered[ask.request_id] = ask
         out.add(Write(control_reply(ask.wire_id, reply), AnswerToken(self._scope, ask.request_id)))
+
+    def refuse(self, command: RefuseAsk, out: OutputBatch) -> None:
+        """Nobody was asked, and nobody will be: it gets its one reply."""
+        ask = self._open.get(command.request_id)
+        if ask is not None and ask.turn_id == command.turn_id:
+            del self._open[ask.request_id]
+            out.add(Write(control_reply(ask.wire_id, denial())))
 
     def written(self, request_id: RequestId, out: OutputBatch) -> None:
         """The answer's frame is out whole, which is all that Claude Code lets us know (`contract §4`)."""

@@ -54,6 +54,7 @@ from runtime.providers.port import (
     OpenThread,
     Outputs,
     ReconcileTurn,
+    RefuseAsk,
     Scope,
     StartTimer,
     StartTurn,
@@ -116,6 +117,8 @@ class CodexAdapter:
                     self._cancel(command)
                 case AnswerInteraction():
                     self._answer(command)
+                case RefuseAsk():
+                    self._refuse_ask(command)
                 case GuideTurn():
                     self._guide(command)
                 case ReconcileTurn():
@@ -215,6 +218,11 @@ class CodexAdapter:
             self._out.add(Diagnostic("cancel.not_open", str(command.scope)))
         elif not turn.cancel_asked:
             conversation.stop(turn, self._out)
+
+    def _refuse_ask(self, command: RefuseAsk) -> None:
+        conversation = self._directory.of_scope(command.scope)
+        if conversation is not None:
+            conversation.asks.refuse(command, self._out)
 
     def _answer(self, command: AnswerInteraction) -> None:
         conversation = self._directory.of_scope(command.scope)

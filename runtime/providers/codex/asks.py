@@ -17,7 +17,7 @@ from runtime.providers.normalized import (
     InteractionWithdrawn,
 )
 from runtime.providers.output_batch import OutputBatch
-from runtime.providers.port import AnswerInteraction, Scope, Write
+from runtime.providers.port import AnswerInteraction, RefuseAsk, Scope, Write
 from store.canonical.common import Json
 from store.canonical.identifiers import RequestId, TurnId
 from store.canonical.interaction import OptionAnswer, QuestionAnswer
@@ -88,6 +88,13 @@ class OpenAsks:
         self._answered[ask.request_id] = _given(ask, command)
         token = AnswerToken(self._scope, ask.request_id)
         out.add(Write(self._peer.respond(ask.request.id, reply), token))
+
+    def refuse(self, command: RefuseAsk, out: OutputBatch) -> None:
+        """Nobody was asked, and nobody will be: it gets its one reply."""
+        ask = self._open.get(command.request_id)
+        if ask is not None and ask.turn_id == command.turn_id:
+            del self._open[ask.request_id]
+            refuse(self._peer, ask.request, "decline", out)
 
     def written(self, request_id: RequestId, out: OutputBatch) -> GivenAnswer | None:
         """The answer's frame is out whole, or Codex showed that it has it. None when that was known."""

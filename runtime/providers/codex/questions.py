@@ -50,9 +50,8 @@ def read_elicitation(params: Members, call: Call | None) -> Asked | Unusable:
     choices: list[tuple[InteractionOption, Json]] = [
         (InteractionOption("accept", "Allow once", "allow_once"), _reply("accept", {}))
     ]
-    for word in list_of(meta.get("persist")):
-        if isinstance(word, str) and word in _PERSISTENCE:
-            label, kind = _PERSISTENCE[word]
+    for word, (label, kind) in _PERSISTENCE.items():
+        if meta.get("persist") == word or word in list_of(meta.get("persist")):
             option = InteractionOption(f"accept-{word}", label, kind)
             choices.append((option, _reply("accept", {}, {"persist": word})))
     choices.append((InteractionOption("decline", "Refuse", "reject_once"), _reply("decline")))
