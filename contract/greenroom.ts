@@ -439,6 +439,15 @@ export interface InteractionRespondParams {
   readonly answer: Answer;
 }
 
+/** A checkout that a purge leaves where it is, and why. */
+export interface KeptWorktree {
+  readonly workspaceId: WorkspaceId;
+  readonly agentSessionId: SessionId;
+  readonly path: string;
+  readonly branch: string;
+  readonly because: "changes" | "commits" | "repository_missing" | "git_failed";
+}
+
 /** Which lifecycle commands may be tried on this session. */
 export interface LifecycleCapabilities {
   readonly forkThroughTurn: boolean;
@@ -582,6 +591,14 @@ export interface Limits {
   readonly attachmentUnusedSeconds: number;
   /** What attachments that no prompt shows yet may take up together. */
   readonly maxUnusedAttachmentBytes: number;
+  /** Checkouts made for sessions, those of deleted sessions and those kept after a purge included. */
+  readonly maxWorktrees: number;
+  /** What a checkout must find free on the disk of `workRoot` before it is made. */
+  readonly worktreeFreeBytes: number;
+  /** How long one command of git's may take; a create with isolation may take as much longer than another. */
+  readonly worktreeTimeoutSeconds: number;
+  /** Commands of git's that run at once. */
+  readonly maxConcurrentCheckouts: number;
   /** How long a clean stop may take. */
   readonly shutdownGraceSeconds: number;
 }
@@ -890,7 +907,8 @@ export interface Session {
   readonly titleSource: "none" | "provider" | "user";
   readonly settings: Readonly<Record<string, string | boolean>>;
   readonly settingsSource: Readonly<Record<string, "explicit" | "default" | "provider">>;
-  readonly isolation: null;
+  readonly isolation: SessionIsolation | null;
+  /** `project:` and a path, as given at creation; null: among the conversations without a project. It never changes. */
   readonly railSectionKey: string | null;
   readonly pinned: boolean;
   readonly goal: null;
@@ -1005,6 +1023,17 @@ export interface SessionInspection {
   readonly pool: PoolView;
 }
 
+/** The checkout that was made for this session. Canonical: it is never inferred from `cwd`. */
+export interface SessionIsolation {
+  readonly type: "worktree";
+  /** The top of the checkout; `cwd` is this or below it. */
+  readonly path: string;
+  /** Made for it, and checked out when it began. */
+  readonly branch: string;
+  /** What the branch began at. */
+  readonly baseCommit: string;
+}
+
 /** The whole identity of a Session: its id is unique only inside its workspace. */
 export interface SessionKey {
   readonly workspaceId: WorkspaceId;
@@ -1052,7 +1081,8 @@ export interface SessionListItem {
   readonly titleSource: "none" | "provider" | "user";
   readonly settings: Readonly<Record<string, string | boolean>>;
   readonly settingsSource: Readonly<Record<string, "explicit" | "default" | "provider">>;
-  readonly isolation: null;
+  readonly isolation: SessionIsolation | null;
+  /** `project:` and a path, as given at creation; null: among the conversations without a project. It never changes. */
   readonly railSectionKey: string | null;
   readonly pinned: boolean;
   readonly goal: null;
@@ -1132,6 +1162,14 @@ export interface SessionPinParams {
   readonly pinned: boolean;
 }
 
+/** The sessions named and all below them, as they stood. */
+export interface SessionPurgeReply {
+  readonly sessions: ReadonlyArray<Session>;
+  /** Checkouts of theirs that stay on the disk, since they hold work that is nowhere else. */
+  readonly keptWorktrees: ReadonlyArray<KeptWorktree>;
+  readonly commitSeq: number;
+}
+
 /** The session was deleted. */
 export interface SessionRemovedChange {
   readonly row: Session;
@@ -1196,7 +1234,8 @@ export interface SessionSearchItem {
   readonly titleSource: "none" | "provider" | "user";
   readonly settings: Readonly<Record<string, string | boolean>>;
   readonly settingsSource: Readonly<Record<string, "explicit" | "default" | "provider">>;
-  readonly isolation: null;
+  readonly isolation: SessionIsolation | null;
+  /** `project:` and a path, as given at creation; null: among the conversations without a project. It never changes. */
   readonly railSectionKey: string | null;
   readonly pinned: boolean;
   readonly goal: null;
@@ -1258,7 +1297,7 @@ export interface SessionUpdateSettingsParams {
   readonly settings: Readonly<Record<string, string | boolean | null>>;
 }
 
-/** The sessions named and all below them, as they stand; those purged, as they stood. */
+/** The sessions named and all below them, as they stand. */
 export interface SessionsReply {
   readonly sessions: ReadonlyArray<Session>;
   readonly commitSeq: number;
@@ -1805,7 +1844,7 @@ export interface Methods {
   /** Bring deleted sessions back, as they were. */
   readonly "session/restore": { params: SessionTreesParams; result: SessionsReply };
   /** Take deleted sessions away for good. */
-  readonly "session/purge": { params: SessionTreesParams; result: SessionsReply };
+  readonly "session/purge": { params: SessionTreesParams; result: SessionPurgeReply };
   /** Find sessions by words of their titles, prompts and answers. */
   readonly "session/search": { params: SessionSearchParams; result: SessionSearchReply };
   /** List the deleted sessions of a workspace. */
@@ -1885,6 +1924,7 @@ export type ErrorCode =
   | "session.not_resumable"
   | "session.quarantined"
   | "session.cwd_missing"
+  | "isolation.refused"
   | "turn.not_found"
   | "turn.mismatch"
   | "turn.settled"

@@ -7,7 +7,6 @@ implementation: the store, the launcher, clocks and the transport of each client
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 
-import attrs
 import structlog
 import trio
 
@@ -27,7 +26,6 @@ from runtime.api.request_sink import RequestSink
 from runtime.api.requests_context import ApiServices
 from runtime.api.transport import ClientTransport
 from runtime.controller_limits import (
-    InteractionTimeout,
     cell_policy,
     examination_limits,
     mailbox_limits,
@@ -37,32 +35,29 @@ from runtime.controller_limits import (
     sweeper_limits,
     tail_limits,
 )
+from runtime.controller_ports import ControllerPorts, worktree_operations
 from runtime.health import HealthReport
 from runtime.lifecycle.inputs import ReleaseIfIdle, Shutdown
 from runtime.metrics import MetricsReport
 from runtime.observability.loop_lag import LoopLag
-from runtime.observability.process_figures import ProcessFigures
-from runtime.operations.create_session import CreateOperation, WorkDirectories
+from runtime.operations.create_session import CreateOperation
 from runtime.operations.deleted_retention import DeletedRetention
 from runtime.operations.operation import Releasable, WatchedSink, run_operation
-from runtime.operations.periodic_copies import CopyMaker, PeriodicCopies
+from runtime.operations.periodic_copies import PeriodicCopies
 from runtime.operations.session_runtime import SessionRuntimeOperations
 from runtime.operations.session_trees import SessionTreeOperations
 from runtime.operations.sides import SideOperations
-from runtime.ports import IdentifierSource, WallClock
 from runtime.providers.examiner import ProgramExaminer
 from runtime.providers.pool import ConnectionPool
-from runtime.providers.programs import ProgramFiles
-from runtime.providers.registry import ProviderRegistry
 from runtime.providers.transport import ProcessTransports
 from runtime.providers.web_socket import Transports
 from runtime.side.machine import SideConversation
-from runtime.targets import TargetCatalogue, TargetConnections, TargetDefinition
+from runtime.targets import TargetCatalogue, TargetConnections
 from runtime.wire.events import HostHint, HostShutdown
 from runtime.wire.limits import Limits
 from runtime.wire.rows import ServerInfo
 from store.canonical.identifiers import SessionKey
-from store.port import RunningWriter, StoreReader, StoreWriter
+from store.port import StoreWriter
 from supervisor import (
     AdoptedResource,
     ChildSpec,
@@ -74,7 +69,6 @@ from supervisor import (
 from supervisor.cell import guard
 from supervisor.exit_reason import Crashed, ExitReason
 from supervisor.failpoints import failpoints
-from supervisor.process_guard.port import ProcessLauncher
 
 log = structlog.get_logger(__name__)
 
@@ -85,33 +79,6 @@ DRAIN_SHARE_OF_GRACE = 0.4
 
 SIDES_SHARE_OF_GRACE = 0.2
 """Of the same: how long Sides get, so that each can say why it ends."""
-
-
-@attrs.frozen(kw_only=True)
-class ControllerPorts:
-    """The outside, as handed in by the composition root or the simulator."""
-
-    writer: RunningWriter
-    reader: StoreReader
-    launcher: ProcessLauncher
-    registry: ProviderRegistry
-    targets: tuple[TargetDefinition, ...]
-    program_found: Callable[[TargetDefinition], bool]
-    directories: WorkDirectories
-    clock: WallClock
-    identifiers: IdentifierSource
-    shared_directory: str = "/"
-    """Where agent processes start that serve several sessions: a directory of none of them."""
-    process_figures: Callable[[], ProcessFigures] = ProcessFigures
-    """What the kernel says of this process; nothing where there is none."""
-    unanswered: InteractionTimeout = attrs.field(factory=InteractionTimeout)
-    """What becomes of an Interaction that nobody answers."""
-    program_files: ProgramFiles | None = None
-    """Where agents' programs are looked at before they are started; without it nothing is known of them."""
-    copies: CopyMaker | None = None
-    """Who copies the database at intervals; without it nobody does."""
-    poisoned: frozenset[SessionKey] = frozenset()
-    """Sessions whose rows recovery could not read; they are closed to commands."""
 
 
 class Controller:
@@ -175,6 +142,7 @@ class Controller:
         self.hints = HostHints(self.health.read, self.hub.publish_host)
         self.metrics = self._metrics()
         self.sides = self._sides()
+        self.worktrees = worktree_operations(ports, limits, self.locks)
         self.trees = self._trees()
         self.retention = DeletedRetention(
             ports.reader,
@@ -202,6 +170,8 @@ class Controller:
             ChildSpec(id="loop lag", start=self.lag.run),
             ChildSpec(id="deleted retention", start=self.retention.run),
         )
+        if self.worktrees is not None:
+            children += (ChildSpec(id="checkouts", start=self.worktrees.run),)
         if self.copies is not None:
             children += (ChildSpec(id="database copies", start=self.copies.run),)
         supervisor = Supervisor(children, on_exit=_log_exit)
@@ -313,6 +283,7 @@ class Controller:
             clock=ports.clock,
             runtime_of=self.activities.runtime,
             end_sides_of=self.sides.end_sides_of,
+            worktrees=self.worktrees,
             sessions_max=limits.max_sessions,
             deadline_seconds=limits.lifecycle_timeout_seconds,
         )
@@ -327,6 +298,7 @@ class Controller:
             directories=ports.directories,
             clock=ports.clock,
             runtime_of=self.activities.runtime,
+            worktrees=self.worktrees,
             sessions_max=limits.max_sessions,
             deadline_seconds=limits.lifecycle_timeout_seconds,
         )
@@ -395,9 +367,13 @@ class Controller:
         self._nursery.start_soon(_guarded, function, *arguments, name=function.__qualname__)
 
     def _start_operation(
-        self, body: Callable[[WatchedSink], Awaitable[None]], sink: RequestSink, mark: Releasable
+        self,
+        body: Callable[[WatchedSink], Awaitable[None]],
+        sink: RequestSink,
+        mark: Releasable,
+        more_seconds: float = 0.0,
     ) -> None:
-        self._spawn(run_operation, body, sink, mark, self._limits.lifecycle_timeout_seconds)
+        self._spawn(run_operation, body, sink, mark, self._limits.lifecycle_timeout_seconds + more_seconds)
 
     def _release_an_idle_session(self) -> None:
         """Somebody waits for a connection: the session idle for longest gives its own up (`contract §4`)."""

@@ -54,6 +54,11 @@ def _all_points() -> Iterator[Failpoint]:
             f"operation.{name}", f"the locks are held, nothing is done {what}", f"all is done {what}"
         )
     yield from pair(
+        "worktree.marker", "a checkout is decided on and not recorded", "it is recorded and not begun"
+    )
+    yield from pair("worktree.removal", "an unused checkout is there", "nothing of it is left, or it is kept")
+    yield Failpoint("worktree.checkout.after", "a checkout is made, and its session is not")
+    yield from pair(
         "write_behind.flush", "streamed text is not handed to the store", "it is durable, or void"
     )
     yield from pair(

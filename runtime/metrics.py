@@ -45,7 +45,14 @@ class MetricsReport:
 
     def read(self) -> tuple[MetricFamily, ...]:
         """All families, each name once."""
-        parts = (self._sessions(), self._providers(), self._store(), self._delivery(), self._service())
+        parts = (
+            self._sessions(),
+            self._checkouts(),
+            self._providers(),
+            self._store(),
+            self._delivery(),
+            self._service(),
+        )
         return tuple(family for source in (*parts, *(one() for one in self.further)) for family in source)
 
     def _sessions(self) -> Iterator[MetricFamily]:
@@ -56,6 +63,13 @@ class MetricsReport:
         yield gauge("turns_unsettled", "Turns that have not ended.", self.turns.unsettled())
         yield counter("turns_submitted_total", "Turns begun.", self.turns.submitted)
         yield by_label("turns_settled_total", "Turns ended.", "counter", "outcome", dict(self.turns.ended))
+
+    def _checkouts(self) -> Iterator[MetricFamily]:
+        counts = self.reader.worktree_counts()
+        kinds: dict[str, float] = {"used": counts.all - counts.kept, "kept": counts.kept}
+        yield by_label(
+            "checkouts", "Checkouts made for sessions; kept: after a purge.", "gauge", "state", kinds
+        )
 
     def _providers(self) -> Iterator[MetricFamily]:
         pool = self.pool.statistics()

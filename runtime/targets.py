@@ -108,6 +108,12 @@ class TargetCatalogue:
             return Refusal("target.disabled")
         return None
 
+    def checkout_refusal(self, target_id: TargetId) -> Refusal | None:
+        """A server that runs already may be on another machine, where no checkout of ours is (RT-060)."""
+        if self._definitions[target_id].server is not None:
+            return Refusal("capability.unsupported", details={"param": "isolation"})
+        return None
+
     def check_settings(self, target_id: TargetId, settings: Settings) -> Refusal | None:
         """Unknown keys and values of the wrong kind are refused before anything is stored."""
         known = self.settings_of(target_id)

@@ -12,6 +12,7 @@ import attrs
 import structlog
 
 from store import commit_log
+from store.canonical.worktree import WorktreeBegun
 from store.commit_log import LogLimits
 from store.fault_points import NO_FAULTS
 from store.files import DatabaseFiles
@@ -24,6 +25,7 @@ from store.group import (
     PiecesJob,
     UnitJob,
     UnitsJob,
+    WorktreeJob,
     refusal,
 )
 from store.port import CommitEncoder, FaultSeam, StoreHealth
@@ -257,6 +259,8 @@ class Committer:
 def _is_new_work(job: Job) -> bool:
     if isinstance(job, UnitJob):
         return bool(job.unit.claims_added)
+    if isinstance(job, WorktreeJob):
+        return isinstance(job.change, WorktreeBegun)
     return isinstance(job, PiecesJob | AttachmentJob)
 
 

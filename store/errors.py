@@ -103,6 +103,10 @@ class TooManyUnused(StoreError):
     """Pictures that nothing uses take up all they may. Code `limit.exceeded`."""
 
 
+class WorktreeTaken(StoreError):
+    """A checkout is to be recorded for a session that has one on record. Code `session.exists`."""
+
+
 class InvalidCursor(StoreError):
     """A page cursor that this store did not make, or made for another list."""
 

@@ -21,6 +21,7 @@ from store.canonical.change import (
     UnitOutcome,
     publication_order,
 )
+from store.canonical.worktree import WorktreeChange, WorktreeNotStored, WorktreeOutcome, WorktreeStored
 from store.commit_log import LogEnd
 from store.errors import (
     PROGRAM_ERRORS,
@@ -30,13 +31,14 @@ from store.errors import (
     SessionMoved,
     StoreError,
     TooManyUnused,
+    WorktreeTaken,
     is_damage,
     is_full,
     is_passing,
 )
 from store.fault_points import NO_FAULTS
 from store.port import CommitEncoder, FaultSeam, LoggedCommit
-from store.statements import attachments, messages
+from store.statements import attachments, messages, worktrees
 from store.statements.units import write_unit
 
 GroupFailure = Literal["full", "unavailable", "unknown"]
@@ -90,8 +92,16 @@ class ExpiryJob:
     complete: Callable[[bool], None]
 
 
-Job: TypeAlias = UnitJob | UnitsJob | PiecesJob | AttachmentJob | ExpiryJob
-JobOutcome: TypeAlias = UnitOutcome | tuple[UnitOutcome, ...] | AttachmentOutcome | bool
+@attrs.frozen
+class WorktreeJob:
+    """A change of the record of a checkout, and whom to tell."""
+
+    change: WorktreeChange
+    complete: Callable[[WorktreeOutcome], None]
+
+
+Job: TypeAlias = UnitJob | UnitsJob | PiecesJob | AttachmentJob | ExpiryJob | WorktreeJob
+JobOutcome: TypeAlias = UnitOutcome | tuple[UnitOutcome, ...] | AttachmentOutcome | WorktreeOutcome | bool
 
 
 @attrs.frozen
@@ -211,6 +221,9 @@ class GroupWriter:
                 return AttachmentStored(attachments.put(self._connection, attachment, unused_bytes_max))
             case ExpiryJob(put_before):
                 return attachments.drop_unused(self._connection, put_before) > 0
+            case WorktreeJob(change):
+                worktrees.change(self._connection, change)
+                return WorktreeStored()
             case _:
                 assert_never(job)
 
@@ -257,6 +270,8 @@ def refusal(job: Job, code: str, detail: str) -> JobOutcome:
     """The outcome of a job of which certainly nothing is stored."""
     if isinstance(job, AttachmentJob):
         return AttachmentNotStored(code)
+    if isinstance(job, WorktreeJob):
+        return WorktreeNotStored(code)
     return _of_each(job, lambda unit: NotCommitted(unit, code, detail))
 
 
@@ -267,7 +282,8 @@ def last_committed(outcome: JobOutcome) -> Committed | None:
 
 
 def _keeps(outcome: JobOutcome) -> bool:
-    return outcome is True or isinstance(outcome, AttachmentStored) or last_committed(outcome) is not None
+    kept = isinstance(outcome, AttachmentStored | WorktreeStored)
+    return outcome is True or kept or last_committed(outcome) is not None
 
 
 def _of_each(job: Job, make: Callable[[Unit], UnitOutcome]) -> JobOutcome:
@@ -279,6 +295,8 @@ def _of_each(job: Job, make: Callable[[Unit], UnitOutcome]) -> JobOutcome:
             return tuple([make(unit) for unit in units])
         case AttachmentJob():
             return AttachmentNotStored("store.unavailable")
+        case WorktreeJob():
+            return WorktreeNotStored("store.unavailable")
         case PiecesJob() | ExpiryJob():
             return False
         case _:
@@ -296,6 +314,8 @@ def _rejected(job: Job, error: Exception) -> JobOutcome:
             code, detail = "session.busy", str(error)
         case AttachmentGone():
             code, detail = "attachment.not_found", str(error)
+        case WorktreeTaken():
+            code, detail = "session.exists", str(error)
         case TooManyUnused():
             code, detail = "limit.exceeded", str(error)
         case apsw.Error() if is_damage(error):

@@ -26,6 +26,7 @@ from store.canonical.interaction import Interaction, InteractionStatus
 from store.canonical.message import Message
 from store.canonical.session import Session
 from store.canonical.turn import Turn
+from store.canonical.worktree import Worktree, WorktreeChange, WorktreeCounts, WorktreeOutcome
 from store.latency import Latency
 
 T = TypeVar("T")
@@ -281,6 +282,14 @@ class StoreReader(Protocol):
     def log_reaches(self, commit_seq: int) -> bool:
         """Whether everything after `commit_seq` is still in the log."""
 
+    def worktree(self, key: SessionKey) -> Worktree | None:
+        """The record of the checkout made for this session, its session purged or not."""
+
+    def unused_worktrees(self, limit: int) -> tuple[Worktree, ...]:
+        """Checkouts that no session works in: to be removed, those nobody tried to remove yet first."""
+
+    def worktree_counts(self) -> WorktreeCounts: ...
+
     def root_of(self, key: SessionKey) -> SessionId | None:
         """The root of that session's tree."""
 
@@ -316,6 +325,9 @@ class StoreWriter(Protocol):
 
     def submit_expiry(self, put_before: int) -> None:
         """Queue a small step of dropping pictures that were put before that time and are not used."""
+
+    def submit_worktree(self, change: WorktreeChange, complete: Callable[[WorktreeOutcome], None]) -> None:
+        """Queue a change of the record of a checkout. No commitSeq: what clients see of it is in the Session's row."""
 
     def submit_pieces(self, pieces: Sequence[StreamPiece], complete: Callable[[bool], None]) -> None:
         """Queue written-behind text. A piece whose message no longer streams is dropped. No commitSeq."""

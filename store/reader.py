@@ -27,6 +27,7 @@ from store.canonical.interaction import Interaction, InteractionStatus
 from store.canonical.message import Message
 from store.canonical.session import Session
 from store.canonical.turn import Turn
+from store.canonical.worktree import Worktree, WorktreeCounts
 from store.cursors import decode_cursor, decode_name_cursor, encode_cursor, encode_name_cursor
 from store.errors import RowError, translated
 from store.message_windows import read_window
@@ -56,6 +57,7 @@ from store.statements import (
     sessions,
     turns,
     workspaces,
+    worktrees,
 )
 from store.statements.sessions import StoredSession
 
@@ -294,6 +296,21 @@ class SqliteReader:
         """See `StoreReader`. False as well for a number above the head."""
         with self._snapshot():
             return commit_log.reaches(self._connection, commit_seq)
+
+    def worktree(self, key: SessionKey) -> Worktree | None:
+        """See `StoreReader`."""
+        with self._snapshot():
+            return worktrees.find(self._connection, key)
+
+    def unused_worktrees(self, limit: int) -> tuple[Worktree, ...]:
+        """See `StoreReader`."""
+        with self._snapshot():
+            return worktrees.unused(self._connection, limit)
+
+    def worktree_counts(self) -> WorktreeCounts:
+        """See `StoreReader`."""
+        with self._snapshot():
+            return worktrees.counts(self._connection)
 
     def root_of(self, key: SessionKey) -> SessionId | None:
         """See `StoreReader`."""

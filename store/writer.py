@@ -16,6 +16,7 @@ import trio
 
 from store.canonical.attachment import Attachment, AttachmentNotStored, AttachmentOutcome
 from store.canonical.change import Committed, NotCommitted, OutcomeUnknown, StreamPiece, Unit, UnitOutcome
+from store.canonical.worktree import WorktreeChange, WorktreeOutcome
 from store.committer import Committer
 from store.errors import PROGRAM_ERRORS
 from store.group import (
@@ -27,6 +28,7 @@ from store.group import (
     PiecesJob,
     UnitJob,
     UnitsJob,
+    WorktreeJob,
     last_committed,
     refusal,
     unknown_outcomes,
@@ -123,6 +125,10 @@ class QueuedWriter(ABC):
                 self.submit_expiry(put_before)
 
         self._enqueue(ExpiryJob(put_before, again))
+
+    def submit_worktree(self, change: WorktreeChange, complete: Callable[[WorktreeOutcome], None]) -> None:
+        """See `StoreWriter`."""
+        self._enqueue(WorktreeJob(change, complete))
 
     def submit_pieces(self, pieces: Sequence[StreamPiece], complete: Callable[[bool], None]) -> None:
         """See `StoreWriter`. `complete(False)` asks for the same text again: it is not known to be durable."""

@@ -10,6 +10,7 @@ from runtime.side.rows import Side
 from store.canonical.interaction import Interaction
 from store.canonical.session import Session
 from store.canonical.turn import Turn
+from store.canonical.worktree import KeptWorktree
 
 
 @attrs.frozen
@@ -36,9 +37,17 @@ class InteractionReply:
 
 @attrs.frozen
 class SessionsReply:
-    """Result of delete, restore and purge: the rows they are about, a root before what is below it."""
+    """Result of delete and restore: the rows they are about, a root before what is below it."""
 
     sessions: tuple[Session, ...]
+
+
+@attrs.frozen
+class PurgedReply:
+    """Result of a purge: the rows as they stood, and the checkouts that stay."""
+
+    sessions: tuple[Session, ...]
+    kept_worktrees: tuple[KeptWorktree, ...]
 
 
 @attrs.frozen
@@ -55,7 +64,9 @@ class SidesReply:
     sides: tuple[Side, ...]
 
 
-Outcome: TypeAlias = SessionReply | SessionsReply | TurnReply | InteractionReply | SideReply | SidesReply
+Outcome: TypeAlias = (
+    SessionReply | SessionsReply | PurgedReply | TurnReply | InteractionReply | SideReply | SidesReply
+)
 
 
 class ReplySink(Protocol):

@@ -15,6 +15,7 @@ import trio
 from runtime.api.authentication import Principal
 from runtime.api.request_sink import RequestSink
 from runtime.effects import Effect, effect_of_answer, exceeds
+from runtime.operations.placement import project_of
 from runtime.refusal import Refusal
 from runtime.side.machine import SideConversation
 from runtime.wire import requests
@@ -164,7 +165,7 @@ class AccessControl:
     def _session_refusal(
         self, principal: Principal, session: Session, changes: dict[str, SettingValue | None]
     ) -> Refusal | None:
-        refusal = self.directory_refusal(principal, session.cwd)
+        refusal = self.directory_refusal(principal, _home(session))
         if refusal is not None or principal.max_effect is None:
             return refusal
         settings = {**session.settings, **changes}
@@ -219,3 +220,9 @@ class TokenAllowance:
             return None
         effect = self.access.targets.effect_of(target_id, settings)
         return self.access.effect_refusal(self.principal, effect, "settings")
+
+
+def _home(session: Session) -> str:
+    """What the token's roots are asked about: of a checkout, the project it was made from."""
+    project = project_of(session.rail_section_key)
+    return project if session.isolation is not None and project is not None else session.cwd

@@ -8,6 +8,7 @@ import attrs
 from runtime.actors.replies import (
     InteractionReply,
     Outcome,
+    PurgedReply,
     SessionReply,
     SessionsReply,
     SideReply,
@@ -47,6 +48,10 @@ class RequestSink:
                 self.reply(replies.SessionReply(session=session, commit_seq=commit_seq))
             case SessionsReply(sessions):
                 self.reply(replies.SessionsReply(sessions=sessions, commit_seq=commit_seq))
+            case PurgedReply(sessions, kept):
+                self.reply(
+                    replies.SessionPurgeReply(sessions=sessions, kept_worktrees=kept, commit_seq=commit_seq)
+                )
             case SideReply(side):
                 self.reply(replies.SideReply(side=side, commit_seq=commit_seq))
             case SidesReply(sides):

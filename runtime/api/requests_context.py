@@ -44,6 +44,19 @@ class TargetListing(Protocol):
         """What its provider family can do at least about ephemeral forks of this session."""
 
 
+class StartOperation(Protocol):
+    """Starts an operation task."""
+
+    def __call__(
+        self,
+        body: Callable[[WatchedSink], Awaitable[None]],
+        sink: RequestSink,
+        mark: Releasable,
+        more_seconds: float = 0.0,
+    ) -> None:
+        """`more_seconds` is how much longer than `lifecycleTimeoutSeconds` it may take."""
+
+
 @attrs.frozen
 class ApiServices:
     """Everything the API serves from. Nothing here waits, except what runs as an operation."""
@@ -65,7 +78,7 @@ class ApiServices:
     clients: ClientList
     inspection: Inspection
     access: AccessControl
-    start_operation: Callable[[Callable[[WatchedSink], Awaitable[None]], RequestSink, Releasable], None]
+    start_operation: StartOperation
     limits: Limits
     server_info: ServerInfo
     clock: WallClock

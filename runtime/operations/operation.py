@@ -43,6 +43,8 @@ class WatchedSink:
 
     sink: ReplySink
     answered: trio.Event = attrs.field(factory=trio.Event)
+    refused: Refusal | None = None
+    """The no that was given."""
 
     def deliver(self, outcome: Outcome, commit_seq: int) -> None:
         """The result."""
@@ -52,6 +54,7 @@ class WatchedSink:
     def refuse(self, refusal: Refusal) -> None:
         """The typed no."""
         self.sink.refuse(refusal)
+        self.refused = self.refused or refusal
         self.answered.set()
 
 

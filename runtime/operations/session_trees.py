@@ -12,13 +12,14 @@ import attrs
 import trio
 
 from runtime.actors.holds import SessionHold
-from runtime.actors.replies import SessionsReply
+from runtime.actors.replies import Outcome, PurgedReply, SessionsReply
 from runtime.actors.session import SessionDirectory
 from runtime.lifecycle.inputs import HoldLifted, HoldSession, SessionInput, SessionPurged
 from runtime.operations.create_session import WorkDirectories
 from runtime.operations.operation import WatchedSink
 from runtime.operations.place_marks import PlaceMarks
 from runtime.operations.tree_plan import TreePlan, plan_trees
+from runtime.operations.worktrees import Worktrees
 from runtime.ports import WallClock
 from runtime.refusal import Refusal
 from store.canonical.change import (
@@ -73,6 +74,8 @@ class SessionTreeOperations:
     runtime_of: Callable[[SessionKey], SessionRuntime]
     end_sides_of: Callable[[Iterable[SessionKey]], Awaitable[None]]
     """Ends what was forked from these sessions and is not theirs to keep."""
+    worktrees: Worktrees | None
+    """Who takes the checkouts of purged sessions away."""
     sessions_max: int
     deadline_seconds: float
 
@@ -208,6 +211,7 @@ class SessionTreeOperations:
         self, keys: Sequence[SessionKey], shown: tuple[Session, ...], sink: WatchedSink
     ) -> Decided:
         purged: list[SessionKey] = []
+        kept = await self.worktrees.kept_of(keys) if self.worktrees is not None else ()
 
         def told() -> None:
             purged.extend(keys)
@@ -215,9 +219,11 @@ class SessionTreeOperations:
                 self._tell(key, SessionPurged())
 
         units = [Unit(key, key.agent_session_id, (), session_state=None, purges=True) for key in keys]
-        decided = await self._commit(units, shown, sink, told)
+        decided = await self._commit(units, shown, sink, told, PurgedReply(self._observed(shown), kept))
         for key in purged:
             self.directories.release(key)
+        if self.worktrees is not None:
+            self.worktrees.let_go(purged)
         return decided
 
     async def _hold(
@@ -237,21 +243,23 @@ class SessionTreeOperations:
         shown: tuple[Session, ...],
         sink: WatchedSink,
         told: Callable[[], None],
+        outcome: Outcome | None = None,
     ) -> Decided:
         """Commit all, and tell in one step: the caller, the subscribers, then the sessions (`architecture rule 2`)."""
+        result = outcome or SessionsReply(self._observed(shown))
         if not units:
-            self._answer(sink, shown)
+            sink.deliver(result, self.writer.head_commit_seq)
             return "answered"
         outcomes: list[UnitOutcome] = []
         written = trio.Event()
 
         def complete(all_outcomes: tuple[UnitOutcome, ...]) -> None:
             outcomes.extend(all_outcomes)
-            committed = [outcome for outcome in all_outcomes if isinstance(outcome, Committed)]
+            committed = [one for one in all_outcomes if isinstance(one, Committed)]
             if committed:
-                sink.deliver(SessionsReply(self._observed(shown)), committed[-1].commit_seq)
-                for outcome in committed:
-                    self.hub.publish_commit(outcome)
+                sink.deliver(result, committed[-1].commit_seq)
+                for one in committed:
+                    self.hub.publish_commit(one)
                 told()
             written.set()
 

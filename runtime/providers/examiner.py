@@ -13,7 +13,7 @@ import attrs
 import structlog
 import trio
 
-from runtime.providers.output_reader import read_to_end
+from runtime.providers.program_run import run_program
 from runtime.providers.programs import (
     Program,
     ProgramExamination,
@@ -22,13 +22,9 @@ from runtime.providers.programs import (
     ProgramReport,
 )
 from runtime.providers.registry import ProviderRegistry, UnsupportedProvider
-from runtime.providers.transport import ProcessTransport
-from runtime.providers.transport_end import end_transport
 from supervisor.process_guard.port import (
-    LadderTimes,
     LaunchError,
     LaunchRequest,
-    ProcessHandle,
     ProcessLauncher,
 )
 
@@ -153,28 +149,8 @@ class ProgramExaminer:
         """What it prints, as far as there is room for it; None when it does not end well."""
         label = f"{program.provider} examination"
         request = LaunchRequest(argv, cwd=cwd, environment=dict(program.environment), label=label)
-        process = await self._launcher.launch(request)
-        printed = bytearray()
-        try:
-            await self._listen(process, printed)
-        finally:
-            fault = await end_transport(
-                ProcessTransport(process), LadderTimes.at_once(), 64 * 1024, lambda _: None
-            )
-            if fault is not None:
-                log.error("program not ended", provider=program.provider, fault=str(fault))
-        ended_well = process.exited is not None and process.exited.code == 0
-        return bytes(printed) if ended_well else None
-
-    async def _listen(self, process: ProcessHandle, printed: bytearray) -> None:
-        def keep(data: bytes) -> None:
-            printed.extend(data[: self._limits.printed_bytes_max - len(printed)])
-
-        process.stdin.close()
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(read_to_end, process.stdout, 64 * 1024, keep)
-            nursery.start_soon(read_to_end, process.stderr, 64 * 1024, lambda _: None)
-            await process.wait()
+        output = await run_program(self._launcher, request, self._limits.printed_bytes_max)
+        return output.printed if output.ended_well else None
 
 
 def _key(provider: str, revision: str, words: tuple[str, ...], file: ProgramFile) -> str:

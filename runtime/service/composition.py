@@ -15,9 +15,11 @@ import structlog
 
 from runtime.api.commit_events import CommitEvents
 from runtime.config import Configuration
-from runtime.controller import Controller, ControllerPorts
+from runtime.controller import Controller
 from runtime.controller_limits import InteractionTimeout
+from runtime.controller_ports import CheckoutPorts, ControllerPorts
 from runtime.observability.process_figures import read_process_figures
+from runtime.service.checkout_ground import DiskCheckoutGround, git_environment
 from runtime.service.database_copies import DatabaseCopies
 from runtime.service.families import provider_registry
 from runtime.service.installation import VERSION
@@ -82,6 +84,7 @@ async def composed_controller(config: Configuration) -> AsyncIterator[Controller
             program_files=DiskProgramFiles(data_dir / REPORTS_FILE_NAME),
             shared_directory=str(data_dir),
             directories=DiskWorkDirectories(Path(config.work_root)),
+            checkouts=CheckoutPorts(DiskCheckoutGround(Path(config.work_root)), git_environment(os.environ)),
             clock=clock,
             identifiers=SystemIdentifiers(),
             unanswered=InteractionTimeout(

@@ -54,9 +54,9 @@ class DiskWorkDirectories:
             return  # not empty, or gone: either way nothing of ours is left to remove
 
     def _path(self, key: SessionKey) -> Path:
-        return self.root / _name(key.workspace_id) / _name(key.agent_session_id)
+        return self.root / file_name_of(key.workspace_id) / file_name_of(key.agent_session_id)
 
 
-def _name(identifier: str) -> str:
+def file_name_of(identifier: str) -> str:
     """An identifier as a file name of its own: ids may begin with dots, file names of ours do not."""
     return f"_{identifier}" if identifier.startswith((".", "_")) else identifier

@@ -15,8 +15,9 @@ from runtime.api.frames import CloseCode
 from runtime.api.front import Front
 from runtime.api.origin_policy import OriginPolicy
 from runtime.api.wsproto_transport import serve_client
-from runtime.controller import Controller, ControllerPorts
+from runtime.controller import Controller
 from runtime.controller_limits import transport_limits
+from runtime.controller_ports import ControllerPorts
 from runtime.failpoints import failpoints
 from runtime.providers.acp.adapter import AcpDescriptor
 from runtime.providers.codex.descriptor import CodexDescriptor

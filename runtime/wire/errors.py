@@ -143,6 +143,13 @@ _TABLE = (
         "The directory is gone or is none. Once it is back the same request works.",
         retryable=True,
     ),
+    ErrorCode(
+        "isolation.refused",
+        "The session's checkout cannot be made.",
+        "`session/create` with `isolation`: `details.reason` says why (git_missing, not_a_repository, bare_repository, "
+        "foreign_owner, unborn_branch, submodules, project_not_committed, branch_taken, path_taken, mismatch, kept or "
+        "git_failed), `details.advice` what to do. Nothing was made.",
+    ),
     # Turns and interactions.
     ErrorCode("turn.not_found", "There is no such turn.", "The session has no turn of this id."),
     ErrorCode(

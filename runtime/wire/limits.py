@@ -166,5 +166,13 @@ class Limits:
     """How long an attachment that no prompt shows is kept."""
     max_unused_attachment_bytes: Positive = 256 * MIB
     """What attachments that no prompt shows yet may take up together."""
+    max_worktrees: Positive = 256
+    """Checkouts made for sessions, those of deleted sessions and those kept after a purge included."""
+    worktree_free_bytes: NotNegative = GIB
+    """What a checkout must find free on the disk of `workRoot` before it is made."""
+    worktree_timeout_seconds: Seconds = 120.0
+    """How long one command of git's may take; a create with isolation may take as much longer than another."""
+    max_concurrent_checkouts: Positive = 2
+    """Commands of git's that run at once."""
     shutdown_grace_seconds: Seconds = 10.0
     """How long a clean stop may take."""

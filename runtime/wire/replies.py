@@ -16,6 +16,7 @@ from runtime.wire.rows import (
     Count,
     HealthProblem,
     Interaction,
+    KeptWorktree,
     LiveCounts,
     Message,
     MetricFamily,
@@ -79,9 +80,19 @@ class SessionReply:
 
 @attrs.frozen(kw_only=True)
 class SessionsReply:
-    """The sessions named and all below them, as they stand; those purged, as they stood."""
+    """The sessions named and all below them, as they stand."""
 
     sessions: tuple[Session, ...]
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class SessionPurgeReply:
+    """The sessions named and all below them, as they stood."""
+
+    sessions: tuple[Session, ...]
+    kept_worktrees: tuple[KeptWorktree, ...]
+    """Checkouts of theirs that stay on the disk, since they hold work that is nowhere else."""
     commit_seq: Count
 
 
@@ -341,6 +352,7 @@ Reply: TypeAlias = (
     | SessionCreateReply
     | SessionReply
     | SessionsReply
+    | SessionPurgeReply
     | SessionListDeletedReply
     | SessionSearchReply
     | SessionGetReply

@@ -43,8 +43,10 @@ from store.canonical.message import ToolCall as ToolCall
 from store.canonical.message import ToolOutput as ToolOutput
 from store.canonical.session import Session as Session
 from store.canonical.session import SessionCapabilities as SessionCapabilities
+from store.canonical.session import SessionIsolation as SessionIsolation
 from store.canonical.turn import Turn as Turn
 from store.canonical.turn import TurnPhase
+from store.canonical.worktree import KeptWorktree as KeptWorktree
 from store.port import ListedSession, SearchHit
 from store.port import StoreHealth as StoreHealth
 

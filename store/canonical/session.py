@@ -68,6 +68,19 @@ class SessionLineage:
 
 
 @attrs.frozen
+class SessionIsolation:
+    """The checkout that was made for this session. Canonical: it is never inferred from `cwd` (RT-063)."""
+
+    type: Literal["worktree"]
+    path: str
+    """The top of the checkout; `cwd` is this or below it (RT-062)."""
+    branch: str
+    """Made for it, and checked out when it began."""
+    base_commit: str
+    """What the branch began at."""
+
+
+@attrs.frozen
 class Session:
     """One hosted conversation as the contract shows it (`contract §3`)."""
 
@@ -83,8 +96,10 @@ class Session:
     title_source: TitleSource = "none"
     settings: Settings = attrs.field(factory=dict)
     settings_source: Mapping[str, SettingSource] = attrs.field(factory=dict)
-    isolation: None = None
+    isolation: SessionIsolation | None = None
     rail_section_key: str | None = None
+    """`project:` and a path, as given at creation; null: among the conversations without a project. It never changes
+    (ST-034)."""
     pinned: bool = False
     goal: None = None
     active_turn_id: TurnId | None = None

@@ -17,6 +17,7 @@ from store.canonical.session import Session
 from store.errors import RowError, SessionMoved
 from store.port import DeletedTree
 from store.rows import SESSION, SqlValue
+from store.statements import worktrees
 from store.statements.composition import compose, selected
 from store.statements.sessions import StoredSession, stored_session
 
@@ -133,6 +134,7 @@ def purge(connection: apsw.Connection, key: SessionKey) -> None:
     reference = connection.execute(_PURGE, (key.workspace_id, key.agent_session_id)).get
     _require(reference, key)
     connection.execute(_FREE_CREATE, (reference,))
+    worktrees.purge(connection, key)
 
 
 def purged(connection: apsw.Connection) -> int | None:

@@ -20,7 +20,7 @@ TIME = int
 _CODES = """
 request.invalid request.unknown_method request.too_large auth.forbidden protocol.uninitialized
 protocol.unsupported session.not_found session.exists session.busy session.deleted session.not_resumable
-session.quarantined session.cwd_missing turn.not_found turn.mismatch turn.settled interaction.not_found
+session.quarantined session.cwd_missing isolation.refused turn.not_found turn.mismatch turn.settled interaction.not_found
 interaction.not_pending interaction.unsupported_answer submit.conflict submit.delivery_unknown target.not_found
 target.disabled provider.unavailable provider.auth_required provider.rejected provider.timeout provider.lost
 provider.protocol provider.rate_limited provider.quota provider.context_full provider.model_unavailable
@@ -68,7 +68,7 @@ SESSION = {
     "cwd": str,
     "settings": dict,
     "settingsSource": dict,
-    "isolation": (dict, None),
+    "isolation": ({"type": {"worktree"}, "path": str, "branch": str, "baseCommit": str}, None),
     "railSectionKey": (str, None),
     "pinned": bool,
     "goal": (dict, None),
@@ -328,6 +328,7 @@ _SIDE_FACTS = (
     "tools",
     "multiTurn",
 )
+KEPT_BECAUSE = {"changes", "commits", "repository_missing", "git_failed"}
 _SESSION_REPLY = {"session": SESSION, "commitSeq": int}
 _SESSIONS_REPLY = {"sessions": [SESSION], "commitSeq": int}
 FAILPOINT = {
@@ -378,7 +379,10 @@ REPLIES: dict[str, Specification] = {
     "session/updateSettings": _SESSION_REPLY,
     "session/delete": _SESSIONS_REPLY,
     "session/restore": _SESSIONS_REPLY,
-    "session/purge": _SESSIONS_REPLY,
+    "session/purge": {
+        **_SESSIONS_REPLY,
+        "keptWorktrees": [{**IDENTITY, "path": str, "branch": str, "because": KEPT_BECAUSE}],
+    },
     "session/listDeleted": {**_page(SESSION), "sessions": [SESSION]},
     "session/search": _page(
         {

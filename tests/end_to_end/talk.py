@@ -14,6 +14,11 @@ def text(content: str) -> list[Json]:
     return [{"type": "text", "text": content}]
 
 
+def create_params(workspace: str, **changes: Any) -> Json:
+    """What `session/create` asks at the least."""
+    return {"workspaceId": workspace, "agentTargetId": DEMO, "clientSubmitId": "create", **changes}
+
+
 @attrs.define(eq=False)
 class Talk:
     """One session as one client works with it."""

@@ -17,12 +17,12 @@ TESTS = Path(__file__).parent.parent
 SHOWN_BY = {
     "request.invalid": "api_methods/test_transport_errors.py::answered",
     "request.unknown_method": "api_methods/test_unbuilt_methods.py::test_any_other_name_is_unknown",
-    "request.too_large": "api_methods/test_session_create.py::test_a_prompt_longer_than_a_message_may_be_is_too_large",
-    "auth.forbidden": "api_methods/test_session_create.py::test_a_token_with_roots_works_below_them_alone",
+    "request.too_large": "api_methods/test_session_create_refusals.py::test_a_prompt_longer_than_a_message_may_be_is_too_large",
+    "auth.forbidden": "api_methods/test_session_create_refusals.py::test_a_token_with_roots_works_below_them_alone",
     "protocol.uninitialized": "api_methods/test_initialize.py::test_nothing_is_answered_before_it",
     "protocol.unsupported": "api_methods/test_initialize.py::test_another_version_is_refused_with_those_that_are_spoken",
     "session.not_found": "api_methods/test_session_get.py::test_what_is_not_there_is_not_found",
-    "session.exists": "api_methods/test_session_create.py::test_the_known_submit_id_is_looked_at_before_the_session_id",
+    "session.exists": "api_methods/test_session_create_again.py::test_the_known_submit_id_is_looked_at_before_the_session_id",
     "session.busy": "api_methods/test_session_send.py::test_a_second_prompt_while_a_turn_runs_is_busy_and_frees_its_id",
     "session.deleted": "api_methods/test_session_delete.py::test_every_method_on_a_deleted_session_says_so",
     "session.not_resumable": (
@@ -32,6 +32,7 @@ SHOWN_BY = {
     "session.cwd_missing": (
         "end_to_end/test_isolation.py::test_a_working_directory_that_went_away_is_named_and_may_come_back"
     ),
+    "isolation.refused": "api_methods/test_session_isolation.py::test_what_has_no_checkout_says_why_and_what_to_do",
     "turn.not_found": "api_methods/test_turn_cancel.py::test_what_is_not_there_is_not_found_and_stops_nothing",
     "turn.mismatch": (
         "api_methods/test_turn_guide.py::test_what_the_agent_refuses_is_typed_changes_nothing_and_frees_the_id"
@@ -48,8 +49,8 @@ SHOWN_BY = {
         "api_methods/test_interaction_respond.py::test_wrong_scopes_and_options_leave_it_pending"
     ),
     "submit.conflict": "api_methods/test_session_send.py::test_the_same_id_for_something_else_is_a_conflict",
-    "target.not_found": "api_methods/test_session_create.py::test_a_refused_create_leaves_nothing_and_frees_its_id",
-    "target.disabled": "api_methods/test_session_create.py::test_what_cannot_be_is_refused_before_anything_exists",
+    "target.not_found": "api_methods/test_session_create_again.py::test_a_refused_create_leaves_nothing_and_frees_its_id",
+    "target.disabled": "api_methods/test_session_create_refusals.py::test_what_cannot_be_is_refused_before_anything_exists",
     "provider.unavailable": "api_methods/test_session_resume.py::test_an_agent_that_cannot_start_is_a_typed_refusal",
     "provider.auth_required": "api_methods/test_session_resume.py::test_an_agent_that_cannot_start_is_a_typed_refusal",
     "provider.rejected": "api_methods/test_session_send.py::test_each_end_has_its_outcome_and_the_next_prompt_works",
@@ -68,7 +69,7 @@ SHOWN_BY = {
     "provider.model_unavailable": (
         "api_methods/test_session_update_settings.py::test_a_chosen_model_the_agent_does_not_take_fails_the_turn_and_is_never_replaced"
     ),
-    "settings.invalid": "api_methods/test_session_create.py::test_a_refused_create_leaves_nothing_and_frees_its_id",
+    "settings.invalid": "api_methods/test_session_create_again.py::test_a_refused_create_leaves_nothing_and_frees_its_id",
     "side.not_found": "api_methods/test_side_refusals.py::test_what_is_not_there_is_not_found",
     "side.expired": (
         "providers_codex/hosted/test_hosted_sides.py::test_a_side_whose_process_is_killed_expires_and_its_source_goes_on"

@@ -170,6 +170,10 @@ def test_every_bound_of_the_contract_is_shown_with_its_default():
         "maxAttachmentsPerPrompt": 8,
         "attachmentUnusedSeconds": 3600,
         "maxUnusedAttachmentBytes": 256 * mib,
+        "maxWorktrees": 256,
+        "worktreeFreeBytes": 1024 * mib,
+        "worktreeTimeoutSeconds": 120,
+        "maxConcurrentCheckouts": 2,
         "shutdownGraceSeconds": 10,
     }
 

@@ -24,7 +24,7 @@ from runtime.wire.methods import (
 CODES = """
 request.invalid, request.unknown_method, request.too_large, auth.forbidden, protocol.uninitialized,
 protocol.unsupported, session.not_found, session.exists, session.busy, session.deleted, session.not_resumable,
-session.quarantined, session.cwd_missing, turn.not_found, turn.mismatch, turn.settled, interaction.not_found,
+session.quarantined, session.cwd_missing, isolation.refused, turn.not_found, turn.mismatch, turn.settled, interaction.not_found,
 interaction.not_pending, interaction.unsupported_answer, submit.conflict, submit.delivery_unknown,
 target.not_found, target.disabled, provider.unavailable, provider.auth_required, provider.rejected,
 provider.timeout, provider.lost, provider.protocol, provider.rate_limited, provider.quota, provider.context_full,

@@ -16,6 +16,7 @@ ErrorCode: TypeAlias = Literal[
     "session.not_resumable",
     "session.quarantined",
     "session.cwd_missing",
+    "isolation.refused",
     "turn.not_found",
     "turn.mismatch",
     "turn.settled",

@@ -31,6 +31,7 @@ from greenroom_client.contract.models import (
     SessionListDeletedReply,
     SessionListReply,
     SessionMessagesReply,
+    SessionPurgeReply,
     SessionReply,
     SessionSearchReply,
     SessionsReply,
@@ -107,10 +108,10 @@ class Methods(ABC):
 
         Needs a token of scope `control`. Raises `GreenroomError` with one of:
         submit.conflict, session.exists, session.deleted, session.quarantined, session.cwd_missing,
-        target.not_found, target.disabled, settings.invalid, capability.unsupported, request.too_large,
-        attachment.unsupported, attachment.not_found, store.full, request.invalid, auth.forbidden,
-        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
-        internal.
+        target.not_found, target.disabled, settings.invalid, capability.unsupported, isolation.refused,
+        provider.timeout, request.too_large, attachment.unsupported, attachment.not_found, store.full,
+        request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
+        store.unavailable, shutdown.in_progress, internal.
         """
         result: SessionCreateReply = await self.request(
             "session/create",
@@ -377,7 +378,7 @@ class Methods(ABC):
 
     async def session_purge(
         self, *, workspace_id: WorkspaceId, agent_session_ids: Sequence[SessionId]
-    ) -> SessionsReply:
+    ) -> SessionPurgeReply:
         """Take deleted sessions away for good.
 
         agent_session_ids: Naming one twice is naming it once.
@@ -387,7 +388,7 @@ class Methods(ABC):
         request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
         store.unavailable, shutdown.in_progress, internal.
         """
-        result: SessionsReply = await self.request(
+        result: SessionPurgeReply = await self.request(
             "session/purge", _given(workspace_id=workspace_id, agent_session_ids=agent_session_ids)
         )
         return result

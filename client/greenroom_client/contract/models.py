@@ -499,6 +499,16 @@ class InteractionRespondParams(TypedDict):
     answer: Answer
 
 
+class KeptWorktree(TypedDict):
+    """A checkout that a purge leaves where it is, and why."""
+
+    workspaceId: WorkspaceId
+    agentSessionId: SessionId
+    path: str
+    branch: str
+    because: Literal["changes", "commits", "repository_missing", "git_failed"] | str
+
+
 class LifecycleCapabilities(TypedDict):
     """Which lifecycle commands may be tried on this session."""
 
@@ -644,6 +654,14 @@ class Limits(TypedDict):
     """How long an attachment that no prompt shows is kept."""
     maxUnusedAttachmentBytes: int
     """What attachments that no prompt shows yet may take up together."""
+    maxWorktrees: int
+    """Checkouts made for sessions, those of deleted sessions and those kept after a purge included."""
+    worktreeFreeBytes: int
+    """What a checkout must find free on the disk of `workRoot` before it is made."""
+    worktreeTimeoutSeconds: float
+    """How long one command of git's may take; a create with isolation may take as much longer than another."""
+    maxConcurrentCheckouts: int
+    """Commands of git's that run at once."""
     shutdownGraceSeconds: float
     """How long a clean stop may take."""
 
@@ -981,8 +999,9 @@ class Session(TypedDict):
     titleSource: Literal["none", "provider", "user"] | str
     settings: dict[str, str | bool]
     settingsSource: dict[str, Literal["explicit", "default", "provider"] | str]
-    isolation: None
+    isolation: SessionIsolation | None
     railSectionKey: str | None
+    """`project:` and a path, as given at creation; null: among the conversations without a project. It never changes."""
     pinned: bool
     goal: None
     activeTurnId: TurnId | None
@@ -1103,6 +1122,18 @@ class SessionInspection(TypedDict):
     pool: PoolView
 
 
+class SessionIsolation(TypedDict):
+    """The checkout that was made for this session. Canonical: it is never inferred from `cwd`."""
+
+    type: Literal["worktree"]
+    path: str
+    """The top of the checkout; `cwd` is this or below it."""
+    branch: str
+    """Made for it, and checked out when it began."""
+    baseCommit: str
+    """What the branch began at."""
+
+
 class SessionKey(TypedDict):
     """The whole identity of a Session: its id is unique only inside its workspace."""
 
@@ -1155,8 +1186,9 @@ class SessionListItem(TypedDict):
     titleSource: Literal["none", "provider", "user"] | str
     settings: dict[str, str | bool]
     settingsSource: dict[str, Literal["explicit", "default", "provider"] | str]
-    isolation: None
+    isolation: SessionIsolation | None
     railSectionKey: str | None
+    """`project:` and a path, as given at creation; null: among the conversations without a project. It never changes."""
     pinned: bool
     goal: None
     activeTurnId: TurnId | None
@@ -1241,6 +1273,15 @@ class SessionPinParams(TypedDict):
     pinned: bool
 
 
+class SessionPurgeReply(TypedDict):
+    """The sessions named and all below them, as they stood."""
+
+    sessions: list[Session]
+    keptWorktrees: list[KeptWorktree]
+    """Checkouts of theirs that stay on the disk, since they hold work that is nowhere else."""
+    commitSeq: int
+
+
 class SessionRemovedChange(TypedDict):
     """The session was deleted."""
 
@@ -1313,8 +1354,9 @@ class SessionSearchItem(TypedDict):
     titleSource: Literal["none", "provider", "user"] | str
     settings: dict[str, str | bool]
     settingsSource: dict[str, Literal["explicit", "default", "provider"] | str]
-    isolation: None
+    isolation: SessionIsolation | None
     railSectionKey: str | None
+    """`project:` and a path, as given at creation; null: among the conversations without a project. It never changes."""
     pinned: bool
     goal: None
     activeTurnId: TurnId | None
@@ -1381,7 +1423,7 @@ class SessionUpdateSettingsParams(TypedDict):
 
 
 class SessionsReply(TypedDict):
-    """The sessions named and all below them, as they stand; those purged, as they stood."""
+    """The sessions named and all below them, as they stand."""
 
     sessions: list[Session]
     commitSeq: int

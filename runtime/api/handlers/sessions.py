@@ -8,6 +8,7 @@ from runtime.api.handlers.submissions import claim_of, prompt_of
 from runtime.api.requests_context import ApiServices, Handled, Request
 from runtime.operations.create_session import NewSession
 from runtime.operations.operation import WatchedSink, known
+from runtime.operations.placement import project_path
 from runtime.refusal import Refusal
 from runtime.wire import replies, requests
 from runtime.wire.rows import session_list_item, session_search_item
@@ -21,9 +22,9 @@ DETAIL_TURNS = 50
 def create(request: Request[requests.SessionCreateParams]) -> Handled:
     """`session/create`: admitted at once, checked and written by an operation task."""
     params, services = request.params, request.services
-    unsupported = _unsupported(params)
-    if unsupported is not None:
-        return unsupported
+    refusal = _unsupported(params) or _placement_refusal(params)
+    if refusal is not None:
+        return refusal
     session_id = params.agent_session_id or SessionId(services.identifiers.new_id())
     key = SessionKey(params.workspace_id, session_id)
     prompt = prompt_of(services, key, params.initial_content, None, "initialContent")
@@ -35,12 +36,15 @@ def create(request: Request[requests.SessionCreateParams]) -> Handled:
         allowance=services.access.allowance(request.client.principal, params.workspace_id, request.sink),
         claim=claim_of(request, "session/create", key, params.client_submit_id, params.initial_content),
         cwd=params.cwd,
+        project=_project(params),
+        isolated=params.isolation is not None,
         title=params.title or None,
         settings=dict(params.settings or {}),
         prompt=prompt,
     )
     mark = services.sessions.reference(key).place_mark(request.client.source)
-    services.start_operation(partial(services.create.run, new), request.sink, mark)
+    checkout_seconds = services.limits.worktree_timeout_seconds if new.isolated else 0.0
+    services.start_operation(partial(services.create.run, new), request.sink, mark, checkout_seconds)
     return None
 
 
@@ -161,9 +165,26 @@ def observed(services: ApiServices, session: Session) -> Session:
 def _unsupported(params: requests.SessionCreateParams) -> Refusal | None:
     """What the contract names and this release does not do yet is refused, never ignored."""
     unserved = {
-        "isolation": params.isolation is not None,
         "initialGoalControl": params.initial_goal_control is not None,
-        "railPlacement": isinstance(params.rail_placement, requests.ProjectPlacement),
     }
     asked = next((name for name, present in unserved.items() if present), None)
     return Refusal("capability.unsupported", details={"param": asked}) if asked else None
+
+
+def _placement_refusal(params: requests.SessionCreateParams) -> Refusal | None:
+    """A checkout of its own is made of a project, and a project is named by an absolute path (RT-060, AP-008)."""
+    project = _project(params)
+    if project is None and params.isolation is not None:
+        problem = "isolation needs a placement of type project"
+        return Refusal("request.invalid", details={"path": "params.railPlacement", "problem": problem})
+    if project is not None and not project.startswith("/"):
+        return Refusal(
+            "request.invalid",
+            details={"path": "params.railPlacement.path", "problem": "is not an absolute path"},
+        )
+    return None
+
+
+def _project(params: requests.SessionCreateParams) -> str | None:
+    placement = params.rail_placement
+    return project_path(placement.path) if isinstance(placement, requests.ProjectPlacement) else None

@@ -1,0 +1,82 @@
+"""The outside of the controller, as it is handed in, and the parts that are made of ports and limits alone.
+
+Names no production implementation (`runtime.service.composition` does, and the simulator has its own).
+"""
+
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from runtime.controller_limits import InteractionTimeout
+from runtime.observability.process_figures import ProcessFigures
+from runtime.operations.create_session import WorkDirectories
+from runtime.operations.git import Git
+from runtime.operations.periodic_copies import CopyMaker
+from runtime.operations.worktrees import CheckoutGround, WorktreeBounds, Worktrees
+from runtime.ports import IdentifierSource, WallClock
+from runtime.providers.programs import ProgramFiles
+from runtime.providers.registry import ProviderRegistry
+from runtime.targets import TargetDefinition
+from runtime.wire.limits import Limits
+from store.canonical.identifiers import SessionKey
+from store.port import RunningWriter, StoreReader
+from supervisor import LifecycleLocks
+from supervisor.process_guard.port import ProcessLauncher
+
+
+@attrs.frozen
+class CheckoutPorts:
+    """The ground of checkouts, and the complete environment of git."""
+
+    ground: CheckoutGround
+    environment: Mapping[str, str]
+
+
+@attrs.frozen(kw_only=True)
+class ControllerPorts:
+    """The outside, as handed in by the composition root or the simulator."""
+
+    writer: RunningWriter
+    reader: StoreReader
+    launcher: ProcessLauncher
+    registry: ProviderRegistry
+    targets: tuple[TargetDefinition, ...]
+    program_found: Callable[[TargetDefinition], bool]
+    directories: WorkDirectories
+    clock: WallClock
+    identifiers: IdentifierSource
+    shared_directory: str = "/"
+    """Where agent processes start that serve several sessions: a directory of none of them."""
+    process_figures: Callable[[], ProcessFigures] = ProcessFigures
+    """What the kernel says of this process; nothing where there is none."""
+    unanswered: InteractionTimeout = attrs.field(factory=InteractionTimeout)
+    """What becomes of an Interaction that nobody answers."""
+    program_files: ProgramFiles | None = None
+    """Where agents' programs are looked at before they are started; without it nothing is known of them."""
+    copies: CopyMaker | None = None
+    """Who copies the database at intervals; without it nobody does."""
+    checkouts: CheckoutPorts | None = None
+    """Where checkouts of sessions are made; without it there are none."""
+    poisoned: frozenset[SessionKey] = frozenset()
+    """Sessions whose rows recovery could not read; they are closed to commands."""
+
+
+def worktree_operations(ports: ControllerPorts, limits: Limits, locks: LifecycleLocks) -> Worktrees | None:
+    """Who makes checkouts and takes them away; None where there is no ground for them."""
+    if ports.checkouts is None:
+        return None
+    git = Git(
+        ports.launcher,
+        ports.checkouts.environment,
+        limits.worktree_timeout_seconds,
+        limits.max_concurrent_checkouts,
+    )
+    return Worktrees(
+        reader=ports.reader,
+        writer=ports.writer,
+        locks=locks,
+        clock=ports.clock,
+        git=git,
+        ground=ports.checkouts.ground,
+        bounds=WorktreeBounds(count_max=limits.max_worktrees, free_bytes_min=limits.worktree_free_bytes),
+    )
