@@ -55,7 +55,8 @@ def refusal_told(refused: GreenroomError, subject: Subject) -> CommandFailed:
         problem = f"{refused.method}: {path} {refused.details.get('problem', '')}"
         return CommandFailed(f"{subject}: {problem}", "correct it and try again", code=refused.code)
     what = f"{subject}: {refused.message.rstrip('.')} ({refused.code})"
-    return CommandFailed(what, next_step_for(refused.code, subject), code=refused.code)
+    advice = refused.details.get("advice") or next_step_for(refused.code, subject)
+    return CommandFailed(what, str(advice), code=refused.code)
 
 
 def told_client_error(error: ClientError, subject: Subject) -> CommandFailed:

@@ -24,7 +24,7 @@ from greenroom_client import (
     prompt,
     repeat_until_answered,
 )
-from greenroom_client.contract.models import Session, Turn
+from greenroom_client.contract.models import ProjectPlacement, Session, Turn, WorktreeIsolation
 from runtime.cli.commands import about, load, perform_async
 from runtime.cli.daemon_access import Access, open_daemon
 from runtime.cli.failures import EXIT_ARGUMENTS, EXIT_FAILED, CommandFailed, Subject, next_step_for
@@ -42,6 +42,14 @@ RECONNECT: Final = Reconnect(attempts_max=8)
 
 
 @attrs.frozen
+class Placement:
+    """Whose session it is to be: a project's, and whether in a checkout of its own."""
+
+    rail_placement: ProjectPlacement | None = None
+    isolation: WorktreeIsolation | None = None
+
+
+@attrs.frozen
 class RunRequest:
     """The arguments of `greenroom run`."""
 
@@ -52,6 +60,9 @@ class RunRequest:
     session_id: str | None
     """As typed: an id or the beginning of one."""
     workspace_id: str
+    project: str | None = attrs.field(default=None, kw_only=True)
+    worktree: bool = attrs.field(default=False, kw_only=True)
+    """In a checkout of its own, of the project, or else of where it would work."""
 
     def checked(self, output: Output) -> "RunRequest":
         """With its prompt and an absolute `cwd`. Raises `CommandFailed` with exit code 2."""
@@ -59,15 +70,28 @@ class RunRequest:
         return attrs.evolve(placed, prompt=prompt_text(self.prompt, output))
 
     def placed(self) -> "RunRequest":
-        """With an absolute `cwd`. Raises `CommandFailed` with exit code 2."""
-        if self.session_id is not None and (self.target_id is not None or self.cwd is not None):
+        """With absolute paths. Raises `CommandFailed` with exit code 2."""
+        chosen = (self.target_id, self.cwd, self.project, self.worktree or None)
+        if self.session_id is not None and any(one is not None for one in chosen):
             raise CommandFailed(
                 f"session {self.session_id} has its target and directory already",
-                "leave out --target and --cwd, or leave out --session to start another session",
+                "leave out --target, --cwd, --project and --worktree, or leave out --session to start another session",
                 exit_code=EXIT_ARGUMENTS,
             )
-        cwd = None if self.cwd is None else str(Path(self.cwd).expanduser().absolute())
-        return attrs.evolve(self, cwd=cwd)
+        project = self.project or ((self.cwd or ".") if self.worktree else None)
+        return attrs.evolve(self, cwd=_absolute(self.cwd), project=_absolute(project))
+
+    @property
+    def placement(self) -> Placement:
+        """What `session/create` is to be asked about it."""
+        if self.project is None:
+            return Placement()
+        project: ProjectPlacement = {"type": "project", "version": 1, "path": self.project}
+        return Placement(project, {"type": "worktree"} if self.worktree else None)
+
+
+def _absolute(path: str | None) -> str | None:
+    return None if path is None else str(Path(path).expanduser().absolute())
 
 
 def run_command(request: RunRequest, flags: Flags, *, as_json: bool) -> int:
@@ -102,7 +126,10 @@ class _Run:
     def __attrs_post_init__(self) -> None:
         self._interrupts = Interrupts(self.client, self.output)
         self._subject = Subject(
-            self.request.session_id, self.request.workspace_id, self.request.target_id, self.request.cwd
+            self.request.session_id,
+            self.request.workspace_id,
+            self.request.target_id,
+            self.request.cwd or self.request.project,
         )
 
     async def follow(self) -> None:
@@ -152,6 +179,8 @@ class _Run:
                     client_submit_id=submit_id,
                     agent_target_id=str(self._subject.target_id),
                     cwd=request.cwd,
+                    rail_placement=request.placement.rail_placement,
+                    isolation=request.placement.isolation,
                     initial_content=content,
                 )
             )

@@ -29,6 +29,13 @@ def run(
     ] = False,
     target: Annotated[str | None, Parameter(help="Which agent; the first enabled one by default.")] = None,
     cwd: Annotated[str | None, Parameter(help="Where it works; a directory of its own by default.")] = None,
+    project: Annotated[
+        str | None, Parameter(help="The project it belongs to, and works in without --cwd.")
+    ] = None,
+    worktree: Annotated[
+        bool,
+        Parameter(negative="", help="In a git checkout of its own, of the project or else of --cwd or here."),
+    ] = False,
     session: Annotated[str | None, Parameter(help="Go on with this session.")] = None,
     workspace: Workspace = "default",
     place: Place = HERE,
@@ -37,7 +44,9 @@ def run(
     """Give an agent one prompt and follow it to its end, or hold a conversation. Exit code 1 when the turn did not complete."""
     from runtime.cli.run_command import RunRequest, run_command
 
-    request = RunRequest(prompt, target_id=target, cwd=cwd, session_id=session, workspace_id=workspace)
+    request = RunRequest(
+        prompt, target, cwd, session, workspace_id=workspace, project=project, worktree=worktree
+    )
     if interactive:
         from runtime.cli.chat.command import chat_command
 

@@ -65,6 +65,11 @@ def session_lines(session: Json, children: Sequence[Json], zone: dt.tzinfo | Non
         f"  target {session['agentTargetId']} ({session['provider']}), runtime {session['runtime']['state']}"
     )
     yield Line(f"  directory {session['cwd']}")
+    if (isolation := session.get("isolation")) is not None:
+        yield Line(f"  checkout of its own, branch {isolation['branch']} from {isolation['baseCommit'][:12]}")
+    project = str(session.get("railSectionKey") or "")
+    if project.startswith("project:"):
+        yield Line(f"  project {project.removeprefix('project:')}")
     yield Line(f"  created {local_time(session['createdAt'], zone)}")
     for child in children:
         yield Line(f"  child {child['agentSessionId']}  {child['title'] or ''}".rstrip())

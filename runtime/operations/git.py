@@ -141,7 +141,9 @@ class Git:
             reason = reason_in(errors)
             lines = errors.strip().splitlines() or [f"ended with {output.status}"]
             said = self._redactor.redact_text(lines[-1])[:_LINE_CHARACTERS_MAX]
-            log.warning("git would not", command=words[0], reason=reason, said=said)
+            # Where the reason is known, the caller is told it with what to do.
+            tell = log.warning if reason == "git_failed" else log.info
+            tell("git would not", command=words[0], reason=reason, said=said)
             raise GitRefused(reason)
         return output.printed.decode(errors="surrogateescape")
 

@@ -147,6 +147,23 @@ async def test_a_session_is_shown_with_its_turns_and_what_was_said(data_dir, fla
     ]
 
 
+async def test_a_session_of_a_project_says_so_and_which_branch_is_its_own(data_dir, flags):
+    isolation = {
+        "type": "worktree",
+        "path": "/trees/s1",
+        "branch": "greenroom/w/s1",
+        "baseCommit": "0123456789abcdef",
+    }
+    found = session(isolation=isolation, railSectionKey="project:/srv/my project")
+    answers = {"session/get": detail(session=found), "session/messages": window()}
+    output = quiet_output()
+    assert await shown(FakeDaemon(answers=answers), data_dir, flags, output) == 0
+    assert output.stdout.getvalue().splitlines()[3:5] == [
+        "  checkout of its own, branch greenroom/w/s1 from 0123456789ab",
+        "  project /srv/my project",
+    ]
+
+
 async def test_what_waits_for_an_answer_stands_at_the_end(data_dir, flags):
     asked = question({"options": [{"label": "Red"}]}, requestId="r2")
     answered = approval("r3", status="answered")

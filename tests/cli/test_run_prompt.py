@@ -53,6 +53,36 @@ async def test_target_directory_and_workspace_are_passed_on(data_dir, flags, tmp
     assert daemon.params_of("target/list") == []
 
 
+@pytest.mark.parametrize(
+    ("asked", "cwd", "project"),
+    [
+        ({"worktree": True}, None, "."),
+        ({"worktree": True, "cwd": "inner"}, "inner", "inner"),
+        ({"worktree": True, "cwd": "inner", "project": "."}, "inner", "."),
+        ({"project": "inner"}, None, "inner"),
+    ],
+)
+async def test_a_project_and_a_checkout_are_asked_for_with_absolute_paths(
+    data_dir, flags, tmp_path, monkeypatch, asked, cwd, project
+):
+    monkeypatch.chdir(tmp_path)
+    daemon = daemon_with(DONE)
+    assert await run(daemon, data_dir, flags, quiet_output(), request(**asked)) == 0
+    (created,) = daemon.params_of("session/create")
+    assert created.get("cwd") == (cwd and str(tmp_path / cwd))
+    assert created["railPlacement"] == {"type": "project", "version": 1, "path": str(tmp_path / project)}
+    assert created.get("isolation") == ({"type": "worktree"} if "worktree" in asked else None)
+
+
+async def test_a_refused_checkout_is_told_with_the_daemons_own_advice(data_dir, flags):
+    refused = Refused(
+        "isolation.refused", details={"reason": "unborn_branch", "advice": "make a first commit"}
+    )
+    daemon, output = daemon_with(DONE, **{"session/create": refused}), quiet_output()
+    assert await run(daemon, data_dir, flags, output, request(worktree=True)) == 1
+    assert output.stderr.getvalue().endswith("(isolation.refused). Next: make a first commit\n")
+
+
 async def test_the_prompt_can_come_from_stdin(data_dir, flags):
     daemon = daemon_with(DONE)
     await run(daemon, data_dir, flags, quiet_output(stdin="from a pipe"), request(None))
@@ -68,7 +98,8 @@ async def test_the_prompt_can_come_from_stdin(data_dir, flags):
             request(session_id="s1", cwd="x"),
             (
                 "greenroom: session s1 has its target and directory already. "
-                "Next: leave out --target and --cwd, or leave out --session to start another session\n"
+                "Next: leave out --target, --cwd, --project and --worktree, or leave out --session to start "
+                "another session\n"
             ),
         ),
     ],

@@ -55,6 +55,7 @@ async def chat(request: RunRequest, flags: Flags, output: Output) -> int:
             keyboard,
             tasks,
             run_slash,
+            placement=placed.placement,
         )
         if placed.session_id is not None:
             await _show_before(conversation, placed.session_id)

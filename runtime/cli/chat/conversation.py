@@ -37,6 +37,7 @@ from runtime.cli.chat.slash import Prompt, Slash, Unknown, read
 from runtime.cli.commands import told_client_error
 from runtime.cli.failures import EXIT_INTERRUPTED, CommandFailed, Subject, next_step_for
 from runtime.cli.lookup import default_target
+from runtime.cli.run_command import Placement
 from runtime.cli.session_turns import session_turns
 
 LEAVE_SECONDS: Final = 5.0
@@ -56,6 +57,7 @@ class Conversation:
     tasks: trio.Nursery
     run_slash: Callable[["Conversation", Slash], Awaitable[None]]
     session: Session | None = None
+    placement: Placement = attrs.field(factory=Placement)
     settings: dict[str, str | bool | None] = attrs.field(factory=dict)
     """For a session that is begun by the next prompt."""
     _turn: Turn | None = attrs.field(default=None, init=False)
@@ -187,6 +189,8 @@ class Conversation:
                 agent_target_id=target_id,
                 client_submit_id=submit_id,
                 cwd=self.cwd,
+                rail_placement=self.placement.rail_placement,
+                isolation=self.placement.isolation,
                 settings=settings or None,
                 initial_content=prompt(text),
             )
