@@ -535,6 +535,10 @@ export interface Limits {
   readonly turnReconcileSeconds: number;
   /** How long a provider may take to answer guidance. */
   readonly guideTimeoutSeconds: number;
+  /** Sub-agents of one session that its agent may show while its process lives; one more is stopped. */
+  readonly maxSessionChildren: number;
+  /** How long a turn waits for the first turn of a sub-agent that it began. */
+  readonly childStartSeconds: number;
   /** Guidance of one session that waits for its provider's answer; more is answered `overloaded`. */
   readonly maxOpenGuides: number;
   /** What an agent may ask of a session's user at once; more is refused before anybody sees it. */

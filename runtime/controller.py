@@ -11,6 +11,7 @@ import structlog
 import trio
 
 from runtime.actors.activities import ActivityRegistry
+from runtime.actors.family import SessionPost
 from runtime.actors.session import SessionDirectory, SessionServices
 from runtime.actors.session_cells import SessionCells
 from runtime.actors.side import SideServices
@@ -239,6 +240,7 @@ class Controller:
             target_refusal=self.targets.refusal_for,
             target_settings=self.targets.settings_of,
             count=self.count,
+            post=SessionPost(lambda: self.sessions),
         )
         return SessionCells(
             services,

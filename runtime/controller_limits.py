@@ -35,6 +35,8 @@ def session_policy(limits: Limits, unanswered: InteractionTimeout) -> Policy:
         open_guides_max=limits.max_open_guides,
         open_interactions_max=limits.max_open_interactions,
         interaction_bytes_max=limits.max_interaction_bytes,
+        children_max=limits.max_session_children,
+        child_start_seconds=limits.child_start_seconds,
         settings_timeout_seconds=limits.settings_timeout_seconds,
         idle_release_seconds=limits.idle_release_seconds,
         message_update_interval_ms=limits.message_update_interval_ms,

@@ -4,7 +4,7 @@ Owns the reference of each generation; it lives in the cell, so that a crash of 
 It decides nothing: the machine says what to do, and learns what came of it by message.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 import attrs
@@ -41,6 +41,8 @@ class MailboxSink:
     generation: int
     on_lost: Callable[[int], None]
     """Called with the generation when its connection is gone; its reference is dead from here on."""
+    further_lanes: Callable[[], Iterable[Mailbox[i.SessionInput]]]
+    """Where some of it is passed on to."""
     heard_at: float = attrs.field(factory=trio.current_time)
     """When the connection last had something to say; seconds of trio's clock."""
 
@@ -56,12 +58,14 @@ class MailboxSink:
 
     @property
     def above_high_water(self) -> bool:
-        """The lane's read gate."""
-        return self.mailbox.above_high_water
+        """The read gate of the lane, and of those it is passed on to."""
+        return any(lane.above_high_water for lane in (self.mailbox, *self.further_lanes()))
 
     async def wait_below_low_water(self) -> None:
-        """Until the lane has drained to half."""
-        await self.mailbox.wait_below_low_water()
+        """Until those lanes that are full have drained to half."""
+        for lane in (self.mailbox, *self.further_lanes()):
+            if lane.above_high_water:
+                await lane.wait_below_low_water()
 
 
 @attrs.define(eq=False)
@@ -77,6 +81,8 @@ class SessionLink:
     source: ConnectionSource
     spawn: Callable[..., None]
     """Starts a task in the service's nursery: it outlives the actor's code, not the daemon."""
+    further_lanes: Callable[[], Iterable[Mailbox[i.SessionInput]]] = tuple
+    """Where what this session hears is passed on to, besides its own mailbox."""
     generation: int = 0
     """The newest generation ever asked for; a restarted actor goes on counting from it."""
     _sink: MailboxSink | None = attrs.field(default=None, init=False)
@@ -151,7 +157,7 @@ class SessionLink:
         faults: list[Exception] = []
         try:
             with acquisition.scope, guard(faults.append):
-                sink = self._sink = MailboxSink(mailbox, generation, self._forget)
+                sink = self._sink = MailboxSink(mailbox, generation, self._forget, self.further_lanes)
                 reference = await self.source.acquire(session, scope, sink)
         finally:
             del self._acquiring[generation]

@@ -14,9 +14,23 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle import reconcile
 from runtime.lifecycle.guidance import submit_id_of
 from runtime.lifecycle.state import SessionState
-from runtime.providers.normalized import KeptItem, PromptKept, ThreadOpened, TurnReconciled
+from runtime.providers.normalized import (
+    ChildSpawned,
+    KeptItem,
+    OfChild,
+    PromptKept,
+    ThreadOpened,
+    TurnReconciled,
+)
 from store.canonical.claim import SubmitClaim
-from store.canonical.identifiers import ClientSubmitId, MessageId, RequestId, SessionKey, TurnId
+from store.canonical.identifiers import (
+    ClientSubmitId,
+    MessageId,
+    RequestId,
+    SessionId,
+    SessionKey,
+    TurnId,
+)
 from store.canonical.interaction import Interaction
 from store.canonical.message import Message
 from store.canonical.turn import Turn
@@ -30,7 +44,7 @@ T = TypeVar("T", bound=i.SessionInput)
 TURN_MESSAGES_MAX = 2000
 """Rows of one turn that are compared with its provider's record; a turn with more is not."""
 
-_ABOUT_THE_PAST = (ThreadOpened, TurnReconciled)
+_LOOKED_UP = (ThreadOpened, TurnReconciled, ChildSpawned, OfChild)
 
 
 @attrs.define(eq=False)
@@ -48,7 +62,7 @@ class Lookup:
     def enrich(self, given: i.SessionInput, state: SessionState) -> i.SessionInput:
         """The same input with what the store knows about the things it names."""
         if type(given) is i.FromProvider:  # nearly all of them, and nearly none needs anything
-            return self._of_provider(given, state) if type(given.event) in _ABOUT_THE_PAST else given
+            return self._of_provider(given, state) if type(given.event) in _LOOKED_UP else given
         match given:
             case i.SendPrompt():
                 claim = self._claim(given.submission.claim.client_submit_id)
@@ -111,11 +125,19 @@ class Lookup:
                     return i.Reopened(given.generation, event, reconcile.unsure_turns(newest))
                 case TurnReconciled() if active is None or active.turn_id != event.turn_id:
                     return self._reconciled(given.generation, event) or given
+                case ChildSpawned():
+                    return self._child(given.generation, event, self.key.agent_session_id)
+                case OfChild(parent_id, ChildSpawned() as below):
+                    return self._child(given.generation, below, parent_id)
                 case _:
                     return given
         except RowError as error:
             log.error("a stored row cannot be read", session=str(self.key), reason=str(error))
             return given
+
+    def _child(self, generation: int, event: ChildSpawned, parent_id: SessionId) -> i.ChildAppeared:
+        stored = self.reader.load(SessionKey(self.key.workspace_id, event.child_id)).value
+        return i.ChildAppeared(generation, event, parent_id, stored.session if stored is not None else None)
 
     def _reconciled(self, generation: int, event: TurnReconciled) -> i.Reconciled | None:
         turn = self._turn(event.turn_id)

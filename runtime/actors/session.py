@@ -12,6 +12,7 @@ import structlog
 import trio
 
 from runtime.actors.activities import ActivityRegistry
+from runtime.actors.family import SessionPost, WorkingChildren, never_begun, told_through_root
 from runtime.actors.holds import is_over
 from runtime.actors.links import SessionLink
 from runtime.actors.lookup import Lookup
@@ -81,6 +82,7 @@ class SessionServices:
     target_refusal: Callable[[TargetId], Refusal | None]
     target_settings: Callable[[TargetId], KnownSettings]
     count: Callable[[str], None]
+    post: SessionPost
 
 
 @attrs.define(eq=False)
@@ -104,6 +106,7 @@ class SessionResources:
     key: SessionKey
     link: SessionLink
     timers: SessionTimers
+    children: WorkingChildren
     glimpse: Glimpse = attrs.field(factory=Glimpse)
     last_crash: LastCrash = attrs.field(factory=LastCrash)
     waiting: list[ReplySink] = attrs.field(factory=list)
@@ -166,6 +169,7 @@ class SessionActor:
             # It was seen of an earlier life. Nothing runs when a life begins.
             now_ms = self._services.clock.now_ms()
             self._effects.append(fx.PublishActivity("absent", "idle", now_ms))
+        self._effects += self._cell.extra.children.cut_off()
         if self._quarantined:
             self.receive(i.Quarantine())
         elif loaded.active_turn is not None:
@@ -220,6 +224,7 @@ class SessionActor:
         while self._effects:
             effects, self._effects = self._effects, []
             self._cell.extra.glimpse.state = self._state
+            self._cell.extra.children.note(self._state, performed=False)
             not_kept: list[i.ClaimNotKept] = []
             for segment in segments(effects):
                 if segment.writes:
@@ -239,6 +244,7 @@ class SessionActor:
                 self.receive(fact)
         if self._state is not None and self._state is not self._flushed:
             self._flushed = self._state
+            self._cell.extra.children.note(self._state, performed=True)
             self._cell.extra.waiting[:] = map(_sink, self._state.waiting_replies)
 
     def may_passivate(self) -> bool:
@@ -316,7 +322,7 @@ class SessionActor:
         """A row as it is written and published: text laid in, the session with the numbers of this unit."""
         if isinstance(row, Message):
             return self._tail.complete(row)
-        if isinstance(row, Session):
+        if isinstance(row, Session) and row.key == self._key:
             numbers = self._numbers
             return attrs.evolve(row, message_version=numbers.message_version, updated_at=numbers.updated_at)
         return row
@@ -366,9 +372,15 @@ class SessionActor:
             case fx.ReplaceText(message_id, text):
                 self._tail.replace(message_id, text)
             case fx.TellConnection(generation, command):
+                through = told_through_root(session, command)
+                if through is not None:
+                    self._services.post.tell(through.key, through.message)
+                    return
                 self._link.tell(
                     generation, with_pictures(command, self._services.reader, self._key.workspace_id)
                 )
+            case fx.TellSession(key, message):
+                self._services.post.tell(key, message)
             case fx.ArmTimer(timer, seconds):
                 self._timers.arm(timer, seconds, mailbox)
             case fx.DisarmTimer(timer):
@@ -389,9 +401,11 @@ class SessionActor:
                 raise AssertionError(f"{type(effect).__name__} is no effect to perform after a commit")
 
     def _refuse(self, message: i.SessionInput, code: str) -> None:
-        reply = getattr(message, "reply", None)
+        reply, lost = getattr(message, "reply", None), never_begun(self._key, message)
         if reply is not None:
             _sink(reply).refuse(Refusal(code))
+        if lost is not None:
+            self._services.post.tell(lost.key, lost.message)
 
     def _set_aside(self, error: RowError | StoreDamaged) -> None:
         """Loading again would fail again: answer that it is set aside, and be seen in health (FC-40)."""

@@ -6,6 +6,7 @@ from functools import partial
 import attrs
 import structlog
 
+from runtime.actors.family import SessionPost, WorkingChildren, never_begun
 from runtime.actors.links import ConnectionSource, SessionLink
 from runtime.actors.poisoned_session import PoisonedSession
 from runtime.actors.replies import ReplySink
@@ -17,9 +18,10 @@ from runtime.actors.session import (
     UnitNotCommitted,
 )
 from runtime.actors.timers import SessionTimers
-from runtime.lifecycle.inputs import FromProvider, ReloadCause, SessionInput, merge_inputs
+from runtime.lifecycle.inputs import FromProvider, FromRoot, ReloadCause, SessionInput, merge_inputs
 from runtime.providers.normalized import (
     KeptItem,
+    OfChild,
     TextChunk,
     ToolCallReported,
     ToolOutputChunk,
@@ -65,10 +67,12 @@ class SessionCells:
 
     def make(self, key: SessionKey) -> SessionCell:
         """The cell of one session."""
+        children = WorkingChildren(key, self._services.post)
         resources = SessionResources(
             key=key,
-            link=SessionLink(self._connections, self._spawn),
+            link=SessionLink(self._connections, self._spawn, children.lanes),
             timers=SessionTimers(self._spawn),
+            children=children,
         )
         return Cell(
             Mailbox(self._limits, size=input_size, merge=merge_inputs),
@@ -76,7 +80,7 @@ class SessionCells:
             factory=self._actor,
             quarantine_factory=lambda cell: SessionActor(cell, self._services, quarantined=True),
             hooks=CellHooks(
-                on_discarded=_answer_discarded,
+                on_discarded=partial(_answer_discarded, key, self._services.post),
                 on_crash=partial(_crashed, resources),
                 on_quarantine=partial(_quarantined, key),
             ),
@@ -91,9 +95,9 @@ class SessionCells:
 
 def input_size(given: SessionInput) -> int:
     """The weight of an input in its lane, in bytes."""
-    if type(given) is not FromProvider:
+    if not isinstance(given, FromProvider | FromRoot):
         return INPUT_BYTES
-    event = given.event
+    event = given.event.event if isinstance(given.event, OfChild) else given.event
     if isinstance(event, TextChunk | ToolOutputChunk):
         return INPUT_BYTES + len(event.text)
     if isinstance(event, ToolCallReported) and event.output_text:
@@ -107,9 +111,14 @@ def _kept_size(item: KeptItem) -> int:
     return INPUT_BYTES + len((item.output_text or "") if isinstance(item, ToolCallReported) else item.text)
 
 
-def _answer_discarded(messages: Sequence[SessionInput], error: Exception) -> None:
-    """Whoever waits for one of these is told: a crash never leaves a caller without an answer."""
+def _answer_discarded(
+    key: SessionKey, post: SessionPost, messages: Sequence[SessionInput], error: Exception
+) -> None:
+    """Whoever waits for one of these is told: a crash never leaves a caller, or a root, without an answer."""
     for message in messages:
+        lost = never_begun(key, message)
+        if lost is not None:
+            post.tell(lost.key, lost.message)
         reply: ReplySink | None = getattr(message, "reply", None)
         if reply is not None:
             reply.refuse(_refusal(error))

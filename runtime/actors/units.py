@@ -17,6 +17,7 @@ from store.canonical.turn import Turn
 
 _ROW_EFFECTS = (
     fx.PersistSession,
+    fx.CreateChild,
     fx.PersistTurn,
     fx.PersistInteraction,
     fx.OpenMessage,
@@ -25,7 +26,7 @@ _ROW_EFFECTS = (
     fx.RemoveClaim,
 )
 _REPLY_EFFECTS = (fx.ReplyTurn, fx.ReplySession, fx.ReplyInteraction, fx.Refuse)
-_ORDERED_AFTER_ROWS = (fx.AppendText, fx.ReplaceText, fx.TellConnection)
+_ORDERED_AFTER_ROWS = (fx.AppendText, fx.ReplaceText, fx.TellConnection, fx.TellSession)
 
 
 @attrs.define
@@ -102,6 +103,8 @@ def _add_row(segment: Segment, effect: fx.Effect) -> None:
     match effect:
         case fx.PersistSession(session):
             segment.rows["session"] = session
+        case fx.CreateChild(session):
+            segment.rows["session", session.agent_session_id] = session
         case fx.PersistTurn(turn):
             segment.rows["turn", turn.turn_id] = turn
         case fx.PersistInteraction(interaction):

@@ -52,8 +52,10 @@ def send(step: Step, command: i.SendPrompt) -> None:
 
 def cancel(step: Step, command: i.RequestCancel) -> None:
     """Stop exactly this turn; a settled one is returned as it is (RT-007, FC-43)."""
-    active = step.state.turn
-    if active is not None and active.turn_id == command.turn_id:
+    active, refusal = step.state.turn, child_refusal(step)
+    if refusal is not None:
+        step.do(fx.Refuse(command.reply, refusal))
+    elif active is not None and active.turn_id == command.turn_id:
         settlement.request_cancel(step, active)
         asked = step.state.turn or _persisted(step, command.turn_id) or active
         step.do(fx.ReplyTurn(command.reply, asked))
@@ -178,7 +180,10 @@ def answer_for_nobody(step: Step, key: InteractionKey) -> None:
 
 
 def _answer(step: Step, command: i.Respond, interaction: Interaction) -> None:
-    guidance = step.state.session.lifecycle_capabilities.guidance
+    session = step.state.session
+    guidance = session.lifecycle_capabilities.guidance
+    if session.parent is not None and session.capabilities is not None:
+        guidance = session.capabilities.guidance  # nobody guides a sub-agent, but a no to it may say why
     if not interactions.accepts(interaction, command.answer, guidance=guidance):
         step.do(fx.Refuse(command.reply, Refusal("interaction.unsupported_answer")))
         return
@@ -197,7 +202,9 @@ def _dispatch_answer(step: Step, interaction: Interaction, answer: Answer, reply
     step.do(
         fx.TellConnection(
             step.state.link.generation,
-            AnswerInteraction(step.state.scope, interaction.turn_id, interaction.request_id, answer),
+            AnswerInteraction(
+                step.state.scope, step.told_as(interaction.turn_id), interaction.request_id, answer
+            ),
         ),
         fx.ArmTimer(
             i.Timer("respond", turn_id=interaction.turn_id, request_id=interaction.request_id),

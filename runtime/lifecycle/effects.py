@@ -8,11 +8,11 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from runtime.lifecycle.inputs import ReplyTo, Timer
+from runtime.lifecycle.inputs import ReplyTo, SessionInput, Timer
 from runtime.providers.port import ConnectionCommand
 from runtime.refusal import Refusal
 from store.canonical.claim import SubmitClaim
-from store.canonical.identifiers import MessageId
+from store.canonical.identifiers import MessageId, SessionKey
 from store.canonical.interaction import Interaction
 from store.canonical.message import Message
 from store.canonical.session import RuntimeState, Session
@@ -22,6 +22,13 @@ from store.canonical.turn import Turn
 @attrs.frozen
 class PersistSession:
     """Write the Session row."""
+
+    session: Session
+
+
+@attrs.frozen
+class CreateChild:
+    """Write the row of a sub-agent's session, which does not exist yet, with what shows where it came from."""
 
     session: Session
 
@@ -182,6 +189,14 @@ class TellConnection:
 
 
 @attrs.frozen
+class TellSession:
+    """Tell another session of the same tree; it never waits for what becomes of that."""
+
+    key: SessionKey
+    message: SessionInput
+
+
+@attrs.frozen
 class ArmTimer:
     """Report TimerFired(timer) after so many seconds; arming again starts over."""
 
@@ -205,6 +220,7 @@ class Count:
 
 Effect: TypeAlias = (
     PersistSession
+    | CreateChild
     | PersistTurn
     | PersistInteraction
     | OpenMessage
@@ -224,6 +240,7 @@ Effect: TypeAlias = (
     | ReleaseConnection
     | ForceConnection
     | TellConnection
+    | TellSession
     | ArmTimer
     | DisarmTimer
     | Count

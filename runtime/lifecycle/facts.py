@@ -7,6 +7,7 @@ that decides what follows from the state as it then stands.
 from typing import Final, assert_never
 
 from runtime.lifecycle import (
+    children,
     commands,
     guidance,
     provider_events,
@@ -31,6 +32,9 @@ from store.canonical.common import TurnError
 def advance(step: Step) -> None:
     """Do what the state now calls for: connect, dispatch, release, answer those who wait."""
     settings_lane.advance(step)
+    end = children.end_to_settle(step)
+    if end is not None:
+        settlement.settle(step, end)
     state = step.state
     wants_runtime = (state.turn is not None and state.turn.delivery == "not_dispatched") or bool(
         state.resumers
@@ -86,6 +90,14 @@ def release_if_idle(step: Step) -> None:
         settlement.release(step)
 
 
+def child_settled(step: Step, fact: i.ChildSettled) -> None:
+    """A turn of a sub-agent is over. One that did not obey still runs in the agent: that is ended, as for its root."""
+    turn = step.state.turn
+    if children.settled(step, fact) and turn is not None and turn.cancel_requested_at is not None:
+        settlement.force(step, "a sub-agent did not stop in time")
+        settlement.settle(step, Settlement("canceled"))
+
+
 def timer_fired(step: Step, timer: i.Timer) -> None:
     """A bound has passed. A timer of something that is over is late and changes nothing."""
     turn = step.state.turn
@@ -98,6 +110,8 @@ def timer_fired(step: Step, timer: i.Timer) -> None:
             _answer_timed_out(step, timer)
         case "reconcile":
             reconcile.due(step, timer)
+        case "child_start":
+            children.not_begun(step, timer)
         case "guide":
             guidance.timed_out(step, timer)
         case "message_update":
@@ -196,7 +210,7 @@ def _dispatch(step: Step) -> None:
 
 
 def _answer_closers(step: Step) -> None:
-    if step.state.closers:
+    if step.state.closers and step.state.turn is None:
         step.do(*(fx.ReplySession(reply, step.state.session) for reply in step.state.closers))
         step.change(closers=())
 
@@ -206,7 +220,8 @@ def _interrupt(step: Step, how: Settlement) -> None:
     if turn is None:
         return
     if turn.delivery in ("dispatching", "accepted"):
-        step.do(fx.TellConnection(step.state.link.generation, CancelTurn(step.state.scope, turn.turn_id)))
+        told_as = step.told_as(turn.turn_id)
+        step.do(fx.TellConnection(step.state.link.generation, CancelTurn(step.state.scope, told_as)))
     settlement.settle(step, how)
 
 

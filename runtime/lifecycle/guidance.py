@@ -12,10 +12,11 @@ import attrs
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle import transcript
+from runtime.lifecycle.admission import child_refusal
 from runtime.lifecycle.prompt_blocks import prompt_blocks
 from runtime.lifecycle.state import OpenGuide, Step
 from runtime.providers.normalized import GuideAccepted, GuideRefused
-from runtime.providers.port import GuideTurn
+from runtime.providers.port import CancelTurn, GuideTurn
 from runtime.refusal import Refusal
 from store.canonical.identifiers import ClientSubmitId
 from store.canonical.turn import Delivery, Turn
@@ -51,7 +52,8 @@ def request(step: Step, command: i.RequestGuide) -> None:
     assert turn is not None
     claim = attrs.evolve(command.submission.claim, turn_id=turn.turn_id)
     submission = attrs.evolve(command.submission, claim=claim)
-    kept = {**step.state.guides, claim.client_submit_id: OpenGuide(turn, submission, (command.reply,))}
+    guide = OpenGuide(turn, submission, (command.reply,))
+    kept = {**step.state.guides, claim.client_submit_id: guide}
     step.change(guides=kept)
     content = prompt_blocks(submission.prompt.content)
     guide_id = guide_id_of(claim.client_submit_id)
@@ -59,7 +61,7 @@ def request(step: Step, command: i.RequestGuide) -> None:
         fx.TellOnceClaimed(
             claim,
             step.state.link.generation,
-            GuideTurn(step.state.scope, turn.turn_id, guide_id, content),
+            GuideTurn(step.state.scope, step.told_as(turn.turn_id), guide_id, content),
             _timer(turn, claim.client_submit_id),
             step.context.policy.guide_timeout_seconds,
         )
@@ -75,6 +77,8 @@ def answered(step: Step, event: GuideAccepted | GuideRefused) -> None:
     if isinstance(event, GuideAccepted):
         active = step.state.turn
         turn = active if active is not None and active.turn_id == guide.turn.turn_id else guide.turn
+        if event.continued:
+            _continued(step, turn, event)
         transcript.add_user_message(step, turn.turn_id, guide.submission)
         step.do(*(fx.ReplyTurn(reply, turn) for reply in guide.replies))
         return
@@ -82,6 +86,15 @@ def answered(step: Step, event: GuideAccepted | GuideRefused) -> None:
     delivery: Delivery = "rejected" if event.error.origin == "provider" else "not_dispatched"
     step.do(fx.RemoveClaim(guide.submission.claim))
     _refuse(step, guide, Refusal(code, delivery=delivery))
+
+
+def _continued(step: Step, turn: Turn, event: GuideAccepted) -> None:
+    """A new response began in the turn. One that settled while nobody waited any longer has no place for it."""
+    if turn.settled:
+        command = CancelTurn(step.state.scope, event.turn_id)
+        step.do(fx.TellConnection(step.state.link.generation, command))
+    else:
+        step.change(response_end=None)
 
 
 def not_kept(step: Step, fact: i.ClaimNotKept) -> None:
@@ -142,6 +155,9 @@ def _refusal(step: Step, command: i.RequestGuide) -> Refusal | None:
     state, turn = step.state, step.state.turn
     if state.session.deleted_at is not None:
         return Refusal("session.deleted")
+    child = child_refusal(step)
+    if child is not None:
+        return child
     if state.stopping:
         return Refusal("shutdown.in_progress")
     if state.quarantined:

@@ -9,10 +9,18 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from runtime.providers.normalized import ProviderEvent, ThreadOpened, TurnReconciled, merge_events
+from runtime.lifecycle.turn import Settlement
+from runtime.providers.normalized import (
+    ChildSpawned,
+    ProviderEvent,
+    ThreadOpened,
+    TurnReconciled,
+    merge_events,
+)
+from runtime.providers.port import AnswerInteraction, CancelTurn
 from store.canonical.claim import SubmitClaim
 from store.canonical.common import SettingValue, TurnError
-from store.canonical.identifiers import ClientSubmitId, MessageId, RequestId, TurnId
+from store.canonical.identifiers import ClientSubmitId, MessageId, RequestId, SessionId, TurnId
 from store.canonical.interaction import Answer, Interaction
 from store.canonical.message import ContentBlock, Message
 from store.canonical.session import Session
@@ -193,6 +201,59 @@ class Reconciled:
 
 
 @attrs.frozen
+class ChildAppeared:
+    """An event of the connection: the agent, or a sub-agent of it, began a sub-agent.
+
+    `parent_id` is the session that began it, this one or one below it. `stored` is the row under the sub-agent's id, if
+    there is one already.
+    """
+
+    generation: int
+    event: ChildSpawned
+    parent_id: SessionId
+    stored: Session | None = None
+
+
+@attrs.frozen
+class FromRoot:
+    """An event of this sub-agent, passed on by the root of its tree, which hears the connection."""
+
+    root_id: SessionId
+    event: ProviderEvent
+
+
+@attrs.frozen
+class StopWithRoot:
+    """The root's turn is being cancelled, and with it exactly this turn of a sub-agent (RT-135)."""
+
+    turn_id: TurnId
+
+
+@attrs.frozen
+class RootLost:
+    """The root hears its agent no more, so nothing of this sub-agent either: what runs has ended like this."""
+
+    how: Settlement
+
+
+@attrs.frozen
+class FromChild:
+    """A session below this one has something for its agent."""
+
+    child_id: SessionId
+    command: CancelTurn | AnswerInteraction
+
+
+@attrs.frozen
+class ChildSettled:
+    """A turn of a session below this one has ended, or never began there. `forced` says that its agent did not obey."""
+
+    child_id: SessionId
+    turn_id: TurnId
+    forced: bool = False
+
+
+@attrs.frozen
 class ClaimNotKept:
     """The store did not take a claim that was to be kept before anything else: nothing of it has happened."""
 
@@ -250,13 +311,22 @@ class Timer:
     """Names a timer; the ids in it make a late firing recognisable."""
 
     kind: Literal[
-        "cancel_grace", "respond", "message_update", "idle", "interaction", "guide", "settings", "reconcile"
+        "cancel_grace",
+        "respond",
+        "message_update",
+        "idle",
+        "interaction",
+        "guide",
+        "settings",
+        "reconcile",
+        "child_start",
     ]
     turn_id: TurnId | None = None
     request_id: RequestId | None = None
     submit_id: ClientSubmitId | None = None
     message_id: MessageId | None = None
     update_id: str | None = None
+    child_id: SessionId | None = None
     generation: int = 0
 
 
@@ -280,10 +350,14 @@ Command: TypeAlias = (
     | UpdateSettings
     | HoldSession
 )
+TreeFact: TypeAlias = ChildAppeared | FromRoot | StopWithRoot | RootLost | FromChild | ChildSettled
+"""What passes between the sessions of one tree, and what the agent shows of it."""
+
 Fact: TypeAlias = (
     FromProvider
     | Reopened
     | Reconciled
+    | TreeFact
     | ClaimNotKept
     | ConnectionAcquired
     | ConnectionUnavailable
@@ -309,4 +383,8 @@ def merge_inputs(earlier: SessionInput, later: SessionInput) -> SessionInput | N
         merged = merge_events(earlier.event, later.event)
         if merged is not None:
             return FromProvider(earlier.generation, merged)
+    elif type(earlier) is FromRoot and type(later) is FromRoot:
+        merged = merge_events(earlier.event, later.event)
+        if merged is not None:
+            return FromRoot(earlier.root_id, merged)
     return None

@@ -8,6 +8,7 @@ from typing import assert_never
 import attrs
 
 from runtime.lifecycle import (
+    children,
     commands,
     guidance,
     labels,
@@ -45,11 +46,19 @@ def from_provider(step: Step, given: i.FromProvider) -> None:
     if given.generation != link.generation or link.phase not in ("opening", "open", "acquiring"):
         step.do(fx.Count("late_event"))
         return
-    event = given.event
+    apply(step, given.event)
+
+
+def apply(step: Step, event: n.ProviderEvent) -> None:
+    """Apply what this session's own agent said."""
     if type(event) is n.TextChunk:  # nearly all of them: looked at first
         _of_turn(step, event)
         return
     match event:
+        case n.OfChild():
+            children.heard(step, event)
+        case n.ChildSpawned():
+            children.refuse(step, event.child_id)  # only a Session's actor looks up whether it has one
         case n.ThreadOpened():
             _thread_opened(step, event)
         case n.ThreadOpenFailed():
@@ -96,6 +105,8 @@ def open_thread(step: Step, provider_session_id: str | None) -> None:
 
 def _of_turn(step: Step, event: n.TurnEvent) -> None:
     turn = step.state.turn
+    if turn is not None and event.turn_id == step.state.continued_as:
+        event = attrs.evolve(event, turn_id=turn.turn_id)
     if turn is None or event.turn_id != turn.turn_id or turn.delivery == "not_dispatched":
         if not (isinstance(event, n.ToolCallReported) and transcript.late_tool_call(step, event)):
             step.do(fx.Count("late_event"))
@@ -116,6 +127,8 @@ def _of_turn(step: Step, event: n.TurnEvent) -> None:
         case n.ItemEnded():
             transcript.end_item(step, event)
         case n.ToolCallReported():
+            if step.state.session.parent is None:
+                event = children.with_known_child(step, event)
             transcript.tool_call(step, event)
         case n.ToolOutputChunk():
             transcript.tool_output(step, event)
@@ -134,7 +147,7 @@ def _of_turn(step: Step, event: n.TurnEvent) -> None:
         case n.CancelRefused():
             step.do(fx.Count("cancel_refused"))
         case n.TurnEnded():
-            _ended(step, event)
+            _ended(step, turn, event)
         case _:
             assert_never(event)
 
@@ -147,8 +160,16 @@ def _turn_started(step: Step, event: n.TurnStartedByProvider) -> None:
     """
     state = step.state
     leaving = state.closers or state.stopping or state.quarantined
-    if state.turn is not None or leaving or state.link.phase != "open":
+    is_child = state.session.parent is not None
+    if state.turn is not None and state.response_end is not None:
+        # The turn is still active for its sub-agents: what its agent says meanwhile goes on with it.
+        step.change(continued_as=event.turn_id)
+        children.goes_on(step)
+        return
+    if state.turn is not None or leaving or not (is_child or state.link.phase == "open"):
         step.do(fx.Count("provider_turn_not_taken"))
+        if is_child:
+            settlement.tell_root(step, event.turn_id)
         return
     turn = Turn(
         workspace_id=state.session.workspace_id,
@@ -165,6 +186,8 @@ def _turn_started(step: Step, event: n.TurnStartedByProvider) -> None:
     step.change(turn=turn, items={}, spoke=False, hibernated=False)
     step.set_session(attrs.evolve(step.state.session, active_turn_id=turn.turn_id))
     step.do(fx.PersistTurn(turn))
+    if event.prompt is not None:
+        transcript.add_prompt_of_agent(step, turn.turn_id, event.prompt)
     reconcile.watch(step, turn)
     step.observe_runtime()
 
@@ -244,17 +267,19 @@ def _rejected(step: Step, turn: Turn, event: n.TurnRejected) -> None:
         settlement.release(step)  # the startup runtime goes with a rejected first prompt (RT-031)
 
 
-def _ended(step: Step, event: n.TurnEnded) -> None:
-    settlement.settle(
-        step,
-        Settlement(
-            event.outcome,
-            error=event.error,
-            stop_reason=event.stop_reason,
-            usage=event.usage,
-            confirmed=event.outcome == "canceled",
-        ),
+def _ended(step: Step, turn: Turn, event: n.TurnEnded) -> None:
+    """The end of the turn, unless sub-agents still work for it: then only its response has ended (RT-134)."""
+    end = Settlement(
+        event.outcome,
+        error=event.error,
+        stop_reason=event.stop_reason,
+        usage=event.usage,
+        confirmed=event.outcome == "canceled",
     )
+    if not children.hold_end(step, turn, end):
+        settlement.settle(step, end)
+        return
+    settlement.end_response(step, turn, end)
 
 
 def _interaction_requested(step: Step, turn: Turn, event: n.InteractionRequested) -> None:

@@ -45,7 +45,9 @@ def due(step: Step, timer: i.Timer) -> None:
     if turn is None or turn.turn_id != timer.turn_id:
         return
     left_seconds = wait_seconds - step.context.silent_seconds
-    may_ask = step.state.link.phase == "open" and turn.phase in ("submitted", "running")
+    # A turn whose response has ended is known: it waits for its sub-agents alone.
+    may_ask = step.state.link.phase == "open" and step.state.response_end is None
+    may_ask = may_ask and turn.phase in ("submitted", "running")
     if may_ask and left_seconds <= 0 and step.state.asked_as is None:
         step.change(asked_as=turn.delivery)
         _ask(step, turn)
@@ -74,7 +76,9 @@ def unsure_turns(newest_first: Iterable[Turn]) -> tuple[Turn, ...]:
 
 
 def _ask(step: Step, turn: Turn) -> None:
-    command = ReconcileTurn(step.state.scope, turn.turn_id, turn.provider_turn_id)
+    told_as = step.told_as(turn.turn_id)
+    provider_turn_id = turn.provider_turn_id if told_as == turn.turn_id else told_as
+    command = ReconcileTurn(step.state.scope, told_as, provider_turn_id)
     step.do(fx.TellConnection(step.state.link.generation, command))
 
 
@@ -84,7 +88,7 @@ def _ask(step: Step, turn: Turn) -> None:
 def answered(step: Step, event: TurnReconciled) -> None:
     """What the provider keeps of the open turn. An end has been told right before, where the provider can."""
     turn, asked_as = step.state.turn, step.state.asked_as
-    if turn is None or turn.turn_id != event.turn_id or turn.delivery == "not_dispatched":
+    if turn is None or step.told_as(turn.turn_id) != event.turn_id or turn.delivery == "not_dispatched":
         step.do(fx.Count("answer_nobody_waits_for"))
         return
     step.change(asked_as=None)

@@ -6,6 +6,8 @@ Owns the decision what happens next (`advance`); it performs nothing, and knows 
 from typing import assert_never
 
 from runtime.lifecycle import (
+    child,
+    children,
     commands,
     facts,
     guidance,
@@ -35,6 +37,10 @@ def decide(
             reconcile.reopened(step, given)
         case i.Reconciled():
             reconcile.kept(step, given)
+        case i.ChildAppeared() | i.FromRoot() | i.StopWithRoot() | i.RootLost():
+            _of_the_tree(step, given)
+        case i.FromChild() | i.ChildSettled():
+            _of_the_tree(step, given)
         case i.CreateSession():
             commands.create(step, given)
         case i.SendPrompt():
@@ -83,3 +89,22 @@ def decide(
             assert_never(given)
     facts.advance(step)
     return step.state, tuple(step.effects)
+
+
+def _of_the_tree(step: Step, given: i.TreeFact) -> None:
+    """What sessions of one tree tell each other, and what the agent shows of sub-agents."""
+    match given:
+        case i.ChildAppeared():
+            children.appeared(step, given)
+        case i.FromRoot():
+            child.from_root(step, given)
+        case i.StopWithRoot():
+            child.stop_with_root(step, given)
+        case i.RootLost():
+            child.root_lost(step, given)
+        case i.FromChild():
+            children.from_child(step, given)
+        case i.ChildSettled():
+            facts.child_settled(step, given)
+        case _:
+            assert_never(given)

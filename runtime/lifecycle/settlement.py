@@ -6,16 +6,17 @@ them, so that no client sees a settled turn with something still open (`contract
 
 import attrs
 
+from runtime.lifecycle import children, guidance, settings_lane, transcript
 from runtime.lifecycle import effects as fx
-from runtime.lifecycle import guidance, settings_lane, transcript
 from runtime.lifecycle import interaction as interactions
 from runtime.lifecycle import turn as turns
-from runtime.lifecycle.inputs import Timer
+from runtime.lifecycle.inputs import ChildSettled, Timer
 from runtime.lifecycle.state import InteractionKey, Step
 from runtime.lifecycle.turn import Settlement
 from runtime.providers.port import CancelTurn
 from runtime.refusal import Refusal
 from store.canonical.common import TurnError
+from store.canonical.identifiers import SessionKey, TurnId
 from store.canonical.interaction import Interaction
 from store.canonical.session import Session
 from store.canonical.turn import Turn
@@ -38,13 +39,33 @@ def settle(step: Step, settlement: Settlement) -> None:
     settled = turns.settled(turn, settlement, step.now_ms)
     step.set_turn(settled)
     guidance.turn_ended(step, settled)
-    step.change(prompt=None, asked_as=None)
+    step.change(prompt=None, asked_as=None, response_end=None, continued_as=None)
     step.set_session(_after_turn(step.state.session, settlement))
     step.do(
         fx.DisarmTimer(Timer("cancel_grace", turn_id=turn.turn_id)),
         fx.DisarmTimer(Timer("reconcile", turn_id=turn.turn_id)),
     )
     step.observe_runtime()
+    tell_root(step, turn.turn_id, forced=settlement.outcome == "canceled" and not settlement.confirmed)
+
+
+def end_response(step: Step, turn: Turn, end: Settlement) -> None:
+    """The response ended and the turn has not: nothing of the response is left open, a new one may begin (PR-013)."""
+    transcript.close_items(step, end.outcome == "completed")
+    over = TurnError("provider.lost", "the response ended before the answer was confirmed", "runtime")
+    supersede_interactions(step, turn, end.error or over)
+    active = step.state.turn
+    if active is not None and active.phase == "waiting":
+        step.set_turn(turns.resumed(active))
+
+
+def tell_root(step: Step, turn_id: TurnId, *, forced: bool = False) -> None:
+    """A turn of a sub-agent is over, or never began: its root may wait for that."""
+    parent = step.state.session.parent
+    if parent is not None:
+        session = step.state.session
+        key = SessionKey(session.workspace_id, parent.root_agent_session_id)
+        step.do(fx.TellSession(key, ChildSettled(session.agent_session_id, turn_id, forced)))
 
 
 def request_cancel(step: Step, turn: Turn) -> None:
@@ -57,8 +78,11 @@ def request_cancel(step: Step, turn: Turn) -> None:
         return
     step.set_turn(turns.cancel_requested(turn, step.now_ms))
     withdraw_pending(step)
+    children.stop_all(step, turn)
     step.do(
-        fx.TellConnection(step.state.link.generation, CancelTurn(step.state.scope, turn.turn_id)),
+        fx.TellConnection(
+            step.state.link.generation, CancelTurn(step.state.scope, step.told_as(turn.turn_id))
+        ),
         fx.ArmTimer(Timer("cancel_grace", turn_id=turn.turn_id), step.context.policy.cancel_grace_seconds),
     )
 
@@ -114,6 +138,7 @@ def release(step: Step) -> None:
     """Give the connection back; what it still says is late."""
     closing = step.state.link.after("release")
     if closing is not None:
+        children.link_lost(step)
         guidance.give_up(step)
         settings_lane.link_lost(step)
         step.set_link(closing)
@@ -134,6 +159,7 @@ def gone(step: Step) -> None:
     absent = step.state.link.after("gone")
     if absent is None:
         return
+    children.link_lost(step)
     guidance.give_up(step)
     settings_lane.link_lost(step)
     step.set_link(absent)

@@ -13,11 +13,12 @@ from runtime.lifecycle import effects as fx
 from runtime.lifecycle.inputs import Prompt, ReplyTo, Submission, Timer
 from runtime.lifecycle.link import RUNTIME_STATES, Link
 from runtime.lifecycle.settings import KnownSettings
+from runtime.lifecycle.turn import Settlement
 from runtime.providers.port import Scope
 from runtime.refusal import Refusal
 from store.canonical.change import LoadedSession
 from store.canonical.common import Settings, SettingValue
-from store.canonical.identifiers import CallId, ClientSubmitId, RequestId, TurnId
+from store.canonical.identifiers import CallId, ClientSubmitId, RequestId, SessionId, TurnId
 from store.canonical.interaction import Interaction
 from store.canonical.message import Message
 from store.canonical.session import RuntimeState, Session, SessionCounters, SessionRuntime
@@ -39,6 +40,10 @@ class Policy:
     open_interactions_max: int = 64
     interaction_bytes_max: int = 1024 * 1024
     """The text of one Interaction in UTF-8."""
+    children_max: int = 256
+    """Sub-agents of one session that its agent may show while its process lives; one more is stopped."""
+    child_start_seconds: float = 10.0
+    """How long a turn waits for the first turn of a sub-agent that it began."""
     settings_timeout_seconds: float = 15.0
     idle_release_seconds: float = 1800.0
     turn_reconcile_seconds: float = 60.0
@@ -87,6 +92,19 @@ class OpenGuide:
 
 
 @attrs.frozen
+class Child:
+    """A sub-agent that the agent showed, with the turn of its session that has not settled, if there is one."""
+
+    parent_id: SessionId
+    """The session that began it."""
+    awaited: bool = True
+    """It was begun to do something, and its first turn is still to come."""
+    turn_id: TurnId | None = None
+    root_turn_id: TurnId | None = None
+    """The turn of this session that was open when that turn began, and waits for it."""
+
+
+@attrs.frozen
 class SettingsChange:
     """A change of settings that has no answer yet. `asked` is the part the provider was asked to take at once."""
 
@@ -118,6 +136,12 @@ class SessionState:
     responders: Mapping[InteractionKey, tuple[ReplyTo, ...]] = attrs.field(factory=dict)
     guides: Mapping[ClientSubmitId, OpenGuide] = attrs.field(factory=dict)
     """Guidance whose fate is open, the oldest first; of a turn that has ended too, as long as its link is there."""
+    children: Mapping[SessionId, Child] = attrs.field(factory=dict)
+    """The sub-agents that were shown on the present link, and are shown to have sessions."""
+    response_end: Settlement | None = None
+    """How the agent's response ended, while the turn stays active for what its sub-agents do."""
+    continued_as: TurnId | None = None
+    """The adapter's name for a response that the agent began by itself within the active turn."""
     closers: tuple[ReplyTo, ...] = ()
     """Who waits for the close to be done; not empty means that the session is closing."""
     resumers: tuple[ReplyTo, ...] = ()
@@ -156,6 +180,7 @@ class SessionState:
             and not self.resumers
             and not self.settings_lane
             and not self.on_hold
+            and not any(child.turn_id for child in self.children.values())
             and self.link.phase in ("absent", "open")
         )
 
@@ -195,6 +220,8 @@ def runtime_state_of(state: SessionState) -> RuntimeState:
     """What `runtime.state` shows."""
     if state.quarantined:
         return "quarantined"
+    if state.session.parent is not None:
+        return "absent" if state.turn is None else "live"
     if state.link.phase == "absent" and state.hibernated:
         return "hibernated"
     return RUNTIME_STATES[state.link.phase]
@@ -247,6 +274,11 @@ class Step:
             self.do(fx.DisarmTimer(Timer("idle", generation=was.generation)))
         if RUNTIME_STATES[link.phase] != RUNTIME_STATES[was.phase]:
             self.observe_runtime()
+
+    def told_as(self, turn_id: TurnId) -> TurnId:
+        """The adapter's name for a turn: that of the response in it which the agent began by itself, if one did."""
+        active, continued = self.state.turn, self.state.continued_as
+        return continued if continued and active is not None and active.turn_id == turn_id else turn_id
 
     def observe_runtime(self) -> None:
         """Lay the present runtime state over the row, unstored, and publish it."""

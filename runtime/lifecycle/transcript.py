@@ -21,6 +21,7 @@ from store.canonical.message import (
     NoticeBlock,
     NoticeSeverity,
     PlanBlock,
+    TextBlock,
     ToolCall,
     ToolOutput,
     ToolStatus,
@@ -49,6 +50,13 @@ def add_user_message(step: Step, turn_id: TurnId, submission: Submission) -> Non
         display_prompt=prompt.display_prompt,
     )
     step.do(fx.PersistMessage(message))
+
+
+def add_prompt_of_agent(step: Step, turn_id: TurnId, text: str) -> None:
+    """What a sub-agent was told to do, by the agent that began it: no person said it under any submit id."""
+    shown = cut_text(text, step.context.policy.max_message_bytes)
+    message = new_message(step, turn_id, "user", "text", content=(TextBlock(shown),))
+    step.do(fx.PersistMessage(attrs.evolve(message, truncated=shown != text)))
 
 
 def add_notice(step: Step, turn_id: TurnId | None, code: str, severity: NoticeSeverity, text: str) -> None:
@@ -290,4 +298,5 @@ def _patched(call: ToolCall, event: ToolCallReported) -> ToolCall:
         status=event.status or call.status,
         input=event.input if event.input is not None else call.input,
         output=output,
+        child_agent_session_id=event.child_id or call.child_agent_session_id,
     )

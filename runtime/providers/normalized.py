@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import attrs
 
 from store.canonical.common import Json, Settings, TurnError, Usage
-from store.canonical.identifiers import CallId, RequestId, TurnId
+from store.canonical.identifiers import CallId, RequestId, SessionId, TurnId
 from store.canonical.interaction import InteractionInput, InteractionKind, InteractionOption
 from store.canonical.message import FileChange, NoticeSeverity, PlanEntry, ToolKind, ToolStatus
 from store.canonical.session import SessionCapabilities
@@ -65,11 +65,13 @@ class TurnStartedByProvider:
     """The agent began a turn that nobody sent a prompt for: it follows a goal, or reviews.
 
     `turn_id` is new and chosen by the adapter. The turn runs already; what follows of it, its end included, is told as
-    of any other turn, and it can be cancelled and guided like one.
+    of any other turn, and it can be cancelled and guided like one. A sub-agent's turns all begin so; `prompt` is what
+    it was told to do, where the wire shows that.
     """
 
     turn_id: TurnId
     provider_turn_id: str
+    prompt: str | None = None
 
 
 @attrs.frozen
@@ -122,6 +124,8 @@ class ToolCallReported:
     output_text: str | None = None
     exit_code: int | None = None
     changes: tuple[FileChange, ...] | None = None
+    child_id: SessionId | None = None
+    """The sub-agent it began; told after its ChildSpawned."""
 
 
 @attrs.frozen
@@ -198,10 +202,12 @@ class CancelRefused:
 
 @attrs.frozen
 class GuideAccepted:
-    """The agent has this guidance, in this turn."""
+    """The agent has this guidance, in this turn. `continued` says that a new response began with it, after the one
+    before had ended (PR-013)."""
 
     turn_id: TurnId
     guide_id: str
+    continued: bool = False
 
 
 @attrs.frozen
@@ -251,6 +257,30 @@ class TurnEnded:
     stop_reason: str | None = None
     error: TurnError | None = None
     usage: Usage | None = None
+
+
+@attrs.frozen
+class ChildSpawned:
+    """The agent began a sub-agent, shown by the wire as a work of its own (RT-132, RT-133).
+
+    It is an event of the scope that began it, within its turn `turn_id`. `child_id` is chosen by the adapter, always the
+    same for the same sub-agent; what the sub-agent does follows as `OfChild`. `call_id` is the tool call that began it,
+    where the wire names one. Never told without that evidence.
+    """
+
+    turn_id: TurnId
+    child_id: SessionId
+    provider_session_id: str
+    call_id: CallId | None = None
+    title: str | None = None
+
+
+@attrs.frozen
+class OfChild:
+    """An event of a sub-agent, or of one of its own. It comes to the scope of the tree's root, which owns the connection."""
+
+    child_id: SessionId
+    event: "ProviderEvent"
 
 
 @attrs.frozen
@@ -328,6 +358,8 @@ ProviderEvent: TypeAlias = (
     TurnEvent
     | TurnAnswer
     | TurnStartedByProvider
+    | ChildSpawned
+    | OfChild
     | ThreadOpened
     | SideForked
     | ThreadOpenFailed
@@ -356,4 +388,7 @@ def merge_events(earlier: ProviderEvent, later: ProviderEvent) -> ProviderEvent 
         and earlier.turn_id == later.turn_id
     ):
         return attrs.evolve(earlier, text=earlier.text + later.text)
+    elif type(earlier) is OfChild and type(later) is OfChild and earlier.child_id == later.child_id:
+        merged = merge_events(earlier.event, later.event)
+        return None if merged is None else OfChild(earlier.child_id, merged)
     return None

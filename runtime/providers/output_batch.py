@@ -6,8 +6,9 @@ chunk (`architecture rule 11`). Joining happens once per chunk at the end, not o
 
 import attrs
 
-from runtime.providers.normalized import ProviderEvent, TextChunk, ToolOutputChunk
+from runtime.providers.normalized import OfChild, ProviderEvent, TextChunk, ToolOutputChunk
 from runtime.providers.port import Deliver, Output, Scope
+from store.canonical.identifiers import SessionId
 
 
 @attrs.define
@@ -40,6 +41,15 @@ class OutputBatch:
     def __init__(self) -> None:
         self._outputs: list[Output] = []
         self._runs: dict[Scope, _Run] = {}
+        self._roots: dict[Scope, Scope] = {}
+
+    def route(self, child: Scope, root: Scope) -> None:
+        """What is delivered to a sub-agent's scope goes to its root's from now on, which owns the connection."""
+        self._roots[child] = root
+
+    def end_route(self, child: Scope) -> None:
+        """Nothing more comes for that sub-agent."""
+        self._roots.pop(child, None)
 
     def add(self, output: Output) -> None:
         """Something to perform that is not an event of a scope."""
@@ -57,7 +67,7 @@ class OutputBatch:
             self._join(scope, run)
         if chunk is not None:
             self._runs[scope] = _Run(chunk, len(self._outputs), [chunk.text])
-        self._outputs.append(Deliver(scope, event))
+        self._outputs.append(self._delivery(scope, event))
 
     def take(self) -> list[Output]:
         """All outputs, in order."""
@@ -69,4 +79,10 @@ class OutputBatch:
 
     def _join(self, scope: Scope, run: _Run) -> None:
         if len(run.texts) > 1:
-            self._outputs[run.place] = Deliver(scope, attrs.evolve(run.first, text="".join(run.texts)))
+            self._outputs[run.place] = self._delivery(scope, attrs.evolve(run.first, text="".join(run.texts)))
+
+    def _delivery(self, scope: Scope, event: ProviderEvent) -> Deliver:
+        root = self._roots.get(scope)
+        if root is None:
+            return Deliver(scope, event)
+        return Deliver(root, OfChild(SessionId(scope.agent_session_id), event))

@@ -14,7 +14,7 @@ from runtime.providers.hosting import HostedConversation, LaunchConversation
 from runtime.providers.normalized import ProviderEvent
 from runtime.providers.programs import ProgramExamination, ProgramReport
 from store.canonical.common import Settings, SettingValue, TurnError
-from store.canonical.identifiers import RequestId, TurnId
+from store.canonical.identifiers import RequestId, SessionId, TurnId
 from store.canonical.interaction import Answer
 from store.canonical.message import ResourceLinkBlock, TextBlock
 
@@ -134,7 +134,8 @@ class GuideTurn:
     """Say more within exactly this running turn (RT-078). Answered by GuideAccepted or GuideRefused, once.
 
     `guide_id` is the caller's word for this guidance, unique inside its turn. A connection that is lost before the
-    answer leaves it unknown whether the agent heard it.
+    answer leaves it unknown whether the agent heard it. Where the response has ended while sub-agents still work for
+    the turn, a new one begins within it, with an end of its own (PR-013).
     """
 
     scope: Scope
@@ -156,6 +157,23 @@ class ReconcileTurn:
 
 
 @attrs.frozen
+class ForChild:
+    """What a sub-agent's session wants of its agent. `scope` is the root's, whose connection it is; the command's own
+    scope is the sub-agent's. Its events come back as `OfChild`."""
+
+    scope: Scope
+    command: "CancelTurn | AnswerInteraction"
+
+
+@attrs.frozen
+class DropChild:
+    """This sub-agent has no session here: end what it does, and tell nothing of it (RT-135)."""
+
+    scope: Scope
+    child_id: SessionId
+
+
+@attrs.frozen
 class CloseThread:
     """The scope leaves: end its conversation on the wire where the protocol can, forget its route."""
 
@@ -172,6 +190,8 @@ ConnectionCommand: TypeAlias = (
     | RefuseAsk
     | GuideTurn
     | ReconcileTurn
+    | ForChild
+    | DropChild
     | CloseThread
 )
 

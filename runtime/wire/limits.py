@@ -110,6 +110,10 @@ class Limits:
     """Silence after which the provider is asked how a turn stands."""
     guide_timeout_seconds: Seconds = 15.0
     """How long a provider may take to answer guidance."""
+    max_session_children: Positive = 256
+    """Sub-agents of one session that its agent may show while its process lives; one more is stopped."""
+    child_start_seconds: Seconds = 10.0
+    """How long a turn waits for the first turn of a sub-agent that it began."""
     max_open_guides: Positive = 16
     """Guidance of one session that waits for its provider's answer; more is answered `overloaded`."""
     max_open_interactions: Positive = 64

@@ -74,6 +74,7 @@ def cells_on(store: Store, writer: StoreWriter) -> tuple[SessionCells, SessionSe
         target_refusal=lambda _: None,
         target_settings=lambda target_id: {},
         count=lambda _: None,
+        post=Stand(),  # type: ignore[arg-type]
     )
     limits = MailboxLimits(messages_max=10, bytes_max=10_000)
     return SessionCells(services, Stand(), lambda *_: None, limits, CellPolicy()), services  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ from store.canonical.identifiers import (
 )
 from store.canonical.interaction import ApprovalInput, Interaction, OptionAnswer
 from store.canonical.message import Message, TextBlock
-from store.canonical.session import SessionCapabilities
+from store.canonical.session import Session, SessionCapabilities
 from store.canonical.turn import Turn
 
 
@@ -51,6 +51,9 @@ class Playbook:
     not_kept: list[i.ClaimNotKept] = attrs.field(factory=list)
     told: list[ConnectionCommand] = attrs.field(factory=list)
     forced: list[str] = attrs.field(factory=list)
+    children: dict[str, Session] = attrs.field(factory=dict)
+    """The rows of sub-agents' sessions that were created."""
+    told_sessions: list[fx.TellSession] = attrs.field(factory=list)
     guides_asked: int = 0
     answers: dict[object, list[object]] = attrs.field(factory=dict)
     timers: dict[i.Timer, float] = attrs.field(factory=dict)
@@ -79,6 +82,11 @@ class Playbook:
 
     def _perform(self, effect: fx.Effect) -> None:
         match effect:
+            case fx.CreateChild(session):
+                assert session.agent_session_id not in self.children
+                self.children[session.agent_session_id] = session
+            case fx.TellSession():
+                self.told_sessions.append(effect)
             case fx.PersistTurn(turn):
                 self.turns[turn.turn_id] = turn
                 self.turn_history.append(turn)

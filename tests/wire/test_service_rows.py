@@ -141,6 +141,8 @@ def test_every_bound_of_the_contract_is_shown_with_its_default():
         "maxOpenGuides": 16,
         "maxOpenInteractions": 64,
         "maxInteractionBytes": 1048576,
+        "maxSessionChildren": 256,
+        "childStartSeconds": 10,
         "respondTimeoutSeconds": 15,
         "settingsTimeoutSeconds": 15,
         "maxSides": 1024,

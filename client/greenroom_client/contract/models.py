@@ -598,6 +598,10 @@ class Limits(TypedDict):
     """Silence after which the provider is asked how a turn stands."""
     guideTimeoutSeconds: float
     """How long a provider may take to answer guidance."""
+    maxSessionChildren: int
+    """Sub-agents of one session that its agent may show while its process lives; one more is stopped."""
+    childStartSeconds: float
+    """How long a turn waits for the first turn of a sub-agent that it began."""
     maxOpenGuides: int
     """Guidance of one session that waits for its provider's answer; more is answered `overloaded`."""
     maxOpenInteractions: int

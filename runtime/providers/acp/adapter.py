@@ -53,6 +53,8 @@ from runtime.providers.port import (
     CloseThread,
     ConnectionCommand,
     Diagnostic,
+    DropChild,
+    ForChild,
     GuideTurn,
     HandshakeDone,
     ImageData,
@@ -128,6 +130,9 @@ class AcpAdapter:
                 case ReconcileTurn():
                     # The protocol has no word by which to ask for a turn.
                     self._out.deliver(command.scope, TurnReconciled(command.turn_id, "unknown"))
+                case ForChild() | DropChild():
+                    # The protocol shows no sub-agents, so none has a session (RT-133).
+                    self._out.add(Diagnostic("child.unknown", str(command.scope)))
                 case CloseThread():
                     self._close(command)
         return self._out.take()

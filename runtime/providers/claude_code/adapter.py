@@ -49,6 +49,8 @@ from runtime.providers.port import (
     CloseThread,
     ConnectionCommand,
     Diagnostic,
+    DropChild,
+    ForChild,
     GiveUp,
     GuideTurn,
     HandshakeDone,
@@ -132,6 +134,8 @@ class ClaudeAdapter:
                     self._guide(command)
                 case ReconcileTurn():
                     self._reconcile(command)
+                case ForChild() | DropChild():
+                    self._out.add(Diagnostic("child.unknown", str(command.scope)))
                 case CloseThread():
                     self._close()
         return self._out.take()

@@ -10,6 +10,7 @@ import attrs
 
 from runtime.providers.codex.asks import AnswerToken
 from runtime.providers.codex.attestation import Ability, Attestation, attest, listed_methods
+from runtime.providers.codex.child_threads import ChildThreads
 from runtime.providers.codex.conversation import Conversation
 from runtime.providers.codex.directory import ThreadDirectory
 from runtime.providers.codex.failures import provider_error, runtime_error
@@ -48,6 +49,8 @@ from runtime.providers.port import (
     CloseThread,
     ConnectionCommand,
     Diagnostic,
+    DropChild,
+    ForChild,
     GuideTurn,
     HandshakeDone,
     OpenSide,
@@ -63,6 +66,7 @@ from runtime.providers.port import (
 )
 from runtime.providers.programs import ProgramReport
 from store.canonical.common import TurnError
+from store.canonical.identifiers import TurnId
 
 
 @attrs.frozen
@@ -91,7 +95,8 @@ class CodexAdapter:
         self._forks = SideForks(self._calls, self._thread_calls, self._peer, self._directory)
         self._ready = False
         self._out = OutputBatch()
-        self._inbound = Inbound(limits, self._peer, self._calls, self._directory, self._out)
+        self._children = ChildThreads(self._peer, self._thread_calls, self._directory)
+        self._inbound = Inbound(limits, self._peer, self._calls, self._directory, self._children, self._out)
 
     # --- ProviderAdapter --------------------------------------------------------------------------------------
 
@@ -123,6 +128,14 @@ class CodexAdapter:
                     self._guide(command)
                 case ReconcileTurn():
                     self._reconcile(command)
+                case ForChild(_, CancelTurn() as wanted):
+                    self._cancel(wanted)
+                case ForChild(_, AnswerInteraction() as wanted):
+                    self._answer(wanted)
+                case ForChild():
+                    self._out.add(Diagnostic("child.unknown_command", str(command.scope)))
+                case DropChild(root, child_id):
+                    self._children.drop(root, child_id, self._out)
                 case CloseThread():
                     self._close(command)
         return self._out.take()
@@ -158,7 +171,8 @@ class CodexAdapter:
         self._inbound.closed = True
         self._out.take()
         for conversation in self._directory:
-            self._out.deliver(conversation.scope, ConnectionLost(error))
+            if conversation.scope not in self._children:  # a root tells its own
+                self._out.deliver(conversation.scope, ConnectionLost(error))
             self._directory.remove(conversation)
         return self._out.take()
 
@@ -170,6 +184,7 @@ class CodexAdapter:
             self._out.deliver(command.scope, ThreadOpenFailed(error))
             return
         conversation = Conversation(command.scope, self._peer, self._thread_calls, self._directory.remove)
+        conversation.on_child = self._children.began
         self._directory.add(conversation)
         opening = Opening(
             command,
@@ -237,6 +252,9 @@ class CodexAdapter:
         turn = conversation.turn if conversation is not None else None
         pending = conversation.pending if conversation is not None else None
         coming = pending is not None and pending.command.turn_id == command.turn_id
+        if conversation is not None and pending is None and self._goes_on(conversation, command.turn_id):
+            self._continue(conversation, command)
+            return
         if conversation is None or turn is None or turn.turn_id != command.turn_id or turn.cancel_asked:
             # Told from our own books, without a call: a wrong turn would be steered otherwise (RT-079).
             taken_later = coming or (turn is not None and turn.turn_id == command.turn_id)
@@ -249,6 +267,20 @@ class CodexAdapter:
             return
         steered = partial(self._guided, command)
         self._thread_calls.steer(conversation, turn, command.content, command.guide_id, steered, self._out)
+
+    def _goes_on(self, conversation: Conversation, turn_id: TurnId) -> bool:
+        """Whether this turn's response has ended while its sub-agents still work (PR-013)."""
+        return (
+            conversation.phase == "open"
+            and conversation.turn is None
+            and conversation.ended_last == turn_id
+            and self._children.works_for(conversation.scope)
+        )
+
+    def _continue(self, conversation: Conversation, command: GuideTurn) -> None:
+        start = StartTurn(command.scope, command.turn_id, command.content)
+        conversation.pending = PendingStart(start, conversation.held, command.guide_id)
+        self._thread_calls.start(conversation, conversation.pending, self._out)
 
     def _guided(self, command: GuideTurn, error: TurnError | None, out: OutputBatch) -> None:
         if self._directory.of_scope(command.scope) is None:
@@ -273,6 +305,7 @@ class CodexAdapter:
 
     def _close(self, command: CloseThread) -> None:
         conversation = self._directory.of_scope(command.scope)
+        self._children.leave(command.scope, self._out)
         opening = self._openings.pop(command.scope, None)
         if conversation is None or self._forks.leave(command.scope, self._out):
             return

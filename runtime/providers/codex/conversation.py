@@ -20,6 +20,7 @@ from runtime.providers.codex.requests import TurnRequests
 from runtime.providers.codex.settings import ThreadSettings
 from runtime.providers.codex.thread_calls import ThreadCalls
 from runtime.providers.codex.thread_facts import THREAD_FACTS
+from runtime.providers.codex.tool_items import ChildThread
 from runtime.providers.codex.turn_end import Ending, ending_of
 from runtime.providers.codex.turn_frames import TURN_FRAMES, turn_events
 from runtime.providers.codex.turns import HELD_FRAMES_MAX, Frame, OpenTurn, PastTurns, PendingStart
@@ -27,9 +28,12 @@ from runtime.providers.codex.usage import ThreadUsage, usage_of
 from runtime.providers.jsonrpc.members import Members, list_of, object_of, text_of
 from runtime.providers.jsonrpc.peer import JsonRpcPeer, Notification, Request, RequestKey
 from runtime.providers.normalized import (
+    GuideAccepted,
+    GuideRefused,
     ProviderEvent,
     SettingsReported,
     ThreadOpenFailed,
+    ToolCallReported,
     TurnAccepted,
     TurnEnded,
     TurnRejected,
@@ -38,9 +42,10 @@ from runtime.providers.normalized import (
 from runtime.providers.output_batch import OutputBatch
 from runtime.providers.port import Diagnostic, Scope
 from store.canonical.common import TurnError
-from store.canonical.identifiers import TurnId, is_identifier
+from store.canonical.identifiers import CallId, TurnId, is_identifier
 
 Phase: TypeAlias = Literal["opening", "open", "closed"]
+ChildBegan: TypeAlias = Callable[["Conversation", OpenTurn, CallId, ChildThread, OutputBatch], None]
 
 _BEGINNINGS: Final = frozenset({"turn/started", "item/started"})
 _OF_TURN: Final = TURN_FRAMES | {"turn/started", "turn/completed"}
@@ -61,6 +66,12 @@ class Conversation:
         """A turn that nobody here waits for still runs in the thread: it was left while it ran."""
         self.side_rules: str | None = None
         """What holds in an ephemeral fork alone and goes along with each of its turns; null in any other thread."""
+        self.told_to: str | None = None
+        """What a sub-agent was begun with, until its first turn begins."""
+        self.unwanted = False
+        """A sub-agent that has no session: whatever it begins is stopped."""
+        self.on_child: ChildBegan = _no_child
+        """Told of each call that shows a sub-agent begin, before the call itself is told."""
         self.held = ThreadSettings()
         """The settings that hold in the thread, as Codex last told of them."""
         self.calls = calls
@@ -73,6 +84,13 @@ class Conversation:
         self.usage = ThreadUsage()
         self._feedback = Feedback()
         self._early: list[Frame] = []
+        self._last: OpenTurn | None = None
+        """The one that ended last: guidance may go on with it, in names of its own."""
+
+    @property
+    def ended_last(self) -> TurnId | None:
+        """The turn that ended last."""
+        return self._last.turn_id if self._last is not None else None
 
     # --- its life ---------------------------------------------------------------------------------------------
 
@@ -188,10 +206,14 @@ class Conversation:
         elif frame.method == "turn/completed":
             self._completed(turn, object_of(params.get("turn")), out)
         else:
+            item_id = text_of(object_of(params.get("item")).get("id")) or text_of(params.get("itemId"))
             for heard in turn_events(turn, frame.method, params):
+                if isinstance(heard, ToolCallReported) and heard.child_id is not None and item_id is not None:
+                    call = turn.normalizer.call(item_id)
+                    if call is not None and call.item.child is not None:
+                        self.on_child(self, turn, heard.call_id, call.item.child, out)
                 self._take(heard, out)
             if turn.held_requests:
-                item_id = text_of(object_of(params.get("item")).get("id")) or text_of(params.get("itemId"))
                 self.requests.item_told(turn, item_id, out)
 
     def _take(self, heard: ProviderEvent | Diagnostic | None, out: OutputBatch) -> None:
@@ -220,11 +242,14 @@ class Conversation:
         turn_id = pending.command.turn_id
         self.pending = None
         if provider_turn_id in self.past:
-            self.tell(TurnRejected(turn_id, provider_error("provider.protocol")), out)
+            self._tell_refused(pending, provider_error("provider.protocol"), out)
             self._take_back(pending, out)
             return
         self.turn = turn = self._new_turn(turn_id, provider_turn_id)
-        self.tell(TurnAccepted(turn_id, provider_turn_id), out)
+        if pending.guide_id is not None:
+            self.tell(GuideAccepted(turn_id, pending.guide_id, continued=True), out)
+        else:
+            self.tell(TurnAccepted(turn_id, provider_turn_id), out)
         for frame in pending.held:
             self.frame(frame, out)
         if pending.cancel_asked and self.turn is turn:
@@ -248,12 +273,19 @@ class Conversation:
         turn = self.turn
         if self.pending is pending:
             self.pending = None
-            self.tell(TurnRejected(pending.command.turn_id, error), out)
+            self._tell_refused(pending, error, out)
             self._take_back(pending, out)
         elif turn is not None and turn.turn_id == pending.command.turn_id:
             self.end(turn, Ending("failed", error=error), out)
         if unloaded:
             self.unloaded(out)
+
+    def _tell_refused(self, pending: PendingStart, error: TurnError, out: OutputBatch) -> None:
+        turn_id = pending.command.turn_id
+        if pending.guide_id is not None:
+            self.tell(GuideRefused(turn_id, pending.guide_id, error), out)
+        else:
+            self.tell(TurnRejected(turn_id, error), out)
 
     def stop_pending(self, pending: PendingStart, out: OutputBatch) -> None:
         """A prompt without a turn is to be stopped: at once if Codex was not told it, else when it has its name."""
@@ -270,11 +302,16 @@ class Conversation:
     def _begun_by_provider(self, provider_turn_id: str, out: OutputBatch) -> OpenTurn:
         self.turn = self._new_turn(TurnId(provider_turn_id), provider_turn_id)
         self.turn.started_by_us = False
-        self.tell(TurnStartedByProvider(self.turn.turn_id, provider_turn_id), out)
+        told_to, self.told_to = self.told_to, None
+        self.tell(TurnStartedByProvider(self.turn.turn_id, provider_turn_id, told_to), out)
+        if self.unwanted:
+            self.stop(self.turn, out)
         return self.turn
 
     def _new_turn(self, turn_id: TurnId, provider_turn_id: str) -> OpenTurn:
-        turn = OpenTurn(turn_id, provider_turn_id, TurnNormalizer(turn_id), aliases={provider_turn_id})
+        before = self._last if self._last is not None and self._last.turn_id == turn_id else None
+        normalizer = before.normalizer if before is not None else TurnNormalizer(turn_id)
+        turn = OpenTurn(turn_id, provider_turn_id, normalizer, aliases={provider_turn_id})
         self.usage.turn_begins(turn)
         return turn
 
@@ -308,7 +345,7 @@ class Conversation:
         self.tell(ended, out)
         self.past.add(turn)
         self.late_calls.add(turn)
-        self.turn = None
+        self.turn, self._last = None, turn
         running = frozenset(call.item.item_id for call in turn.normalizer.going_on())
         if ending.outcome == "canceled" and running and self.thread_id is not None:
             # An interrupt ends the turn, not the commands it was running.
@@ -378,6 +415,12 @@ class Conversation:
         self._refuse_all_held(None, pending, "decline", out)
         self.tell(ThreadOpenFailed(provider_error("provider.lost")), out)
         self._on_gone(self)
+
+
+def _no_child(
+    parent: Conversation, turn: OpenTurn, call_id: CallId, child: ChildThread, out: OutputBatch
+) -> None:
+    out.add(Diagnostic("child.not_followed", str(parent.scope)))
 
 
 def turn_id_of(params: Members) -> str | None:

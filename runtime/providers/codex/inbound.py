@@ -5,6 +5,7 @@ here can answer are refused at once, so that no turn waits for ever (FC-24, FC-3
 """
 
 from runtime.providers.codex.asking import KNOWN, refuse
+from runtime.providers.codex.child_threads import ChildThreads
 from runtime.providers.codex.directory import ThreadDirectory
 from runtime.providers.codex.failures import provider_error
 from runtime.providers.codex.handshake import means_defaults
@@ -40,6 +41,7 @@ class Inbound:
         peer: JsonRpcPeer,
         calls: OpenCalls,
         directory: ThreadDirectory,
+        children: ChildThreads,
         out: OutputBatch,
     ) -> None:
         self.closed = False
@@ -47,6 +49,7 @@ class Inbound:
         self._peer = peer
         self._calls = calls
         self._directory = directory
+        self._children = children
         self._out = out
 
     def receive(self, data: bytes) -> None:
@@ -100,7 +103,7 @@ class Inbound:
         conversation = self._directory.of_thread(thread_id)
         if conversation is not None:
             conversation.frame(message, self._out)
-        elif not self._directory.keep_early(thread_id, message):
+        elif not (self._directory.keep_early(thread_id, message) or self._children.hold(thread_id, message)):
             kind = "thread.left" if self._directory.has_left(thread_id) else "thread.stray"
             self._out.add(Diagnostic(kind, message.method[:80]))
 

@@ -27,7 +27,7 @@ from runtime.providers.normalized import (
     TurnEvent,
 )
 from runtime.providers.redaction import hide_tokens
-from store.canonical.identifiers import CallId, TurnId
+from store.canonical.identifiers import CallId, SessionId, TurnId
 from store.canonical.message import FileChange, NoticeSeverity, PlanEntry, ToolStatus
 
 PLAN_ITEM: Final = "plan"
@@ -263,6 +263,7 @@ class TurnNormalizer:
             output_text=item.output_text,
             exit_code=item.exit_code,
             changes=item.changes,
+            child_id=_child_id(item),
         )
 
     def _update(self, call: Call, item: CallItem, status: ToolStatus | None) -> list[TurnEvent]:
@@ -280,6 +281,7 @@ class TurnNormalizer:
             output_text=item.output_text,
             exit_code=item.exit_code,
             changes=item.changes if item.changes != was.changes else None,
+            child_id=_child_id(item) if item.child != was.child else None,
         )
         call.status = changed or call.status
         _forget_content(call)
@@ -293,6 +295,10 @@ class TurnNormalizer:
             call_id = f"{item_id}~{number}"
         self._call_ids.add(call_id)
         return CallId(call_id)
+
+
+def _child_id(item: CallItem) -> SessionId | None:
+    return SessionId(item.child.thread_id) if item.child is not None else None
 
 
 def _forget_content(call: Call) -> None:

@@ -57,7 +57,7 @@ class ThreadCalls:
         command = pending.command
         params: dict[str, Json] = {
             "threadId": conversation.thread_id,
-            "clientUserMessageId": command.turn_id,
+            "clientUserMessageId": pending.guide_id or command.turn_id,
             "input": prompt_input(command.content),
         }
         params |= turn_params(conversation.held, pending.wanted)

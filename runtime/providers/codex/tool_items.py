@@ -13,6 +13,7 @@ import attrs
 from runtime.providers.codex.file_changes import read_changes
 from runtime.providers.jsonrpc.members import Members, list_of, object_of, text_of
 from store.canonical.common import Json
+from store.canonical.identifiers import is_identifier
 from store.canonical.message import FileChange, ToolKind, ToolStatus
 
 _TITLE_CHARACTERS_MAX = 200
@@ -25,6 +26,15 @@ _STATUSES: Final[dict[str, ToolStatus]] = {
     "declined": "declined",
     "interrupted": "interrupted",
 }
+
+
+@attrs.frozen
+class ChildThread:
+    """A sub-agent that a call began, as far as the call tells of it."""
+
+    thread_id: str
+    title: str | None = None
+    prompt: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -45,6 +55,8 @@ class CallItem:
     changes: tuple[FileChange, ...] | None = None
     outlives_turn: bool = False
     """It may go on after its turn, and end then."""
+    child: ChildThread | None = None
+    """The sub-agent it shows to have begun."""
 
 
 def shown_command(command: str, actions: Json) -> str:
@@ -145,6 +157,8 @@ def _read_dynamic_call(item_id: str, members: Members) -> CallItem:
 
 def _read_agent_call(item_id: str, members: Members) -> CallItem:
     tool, prompt = text_of(members.get("tool")) or "subAgent", text_of(members.get("prompt"))
+    receivers = [text_of(receiver) for receiver in list_of(members.get("receiverThreadIds"))]
+    spawned = receivers[0] if tool == "spawnAgent" and len(receivers) == 1 else None
     return CallItem(
         item_id=item_id,
         name=tool,
@@ -152,12 +166,26 @@ def _read_agent_call(item_id: str, members: Members) -> CallItem:
         kind="delegate",
         status=_status(members),
         input={"prompt": prompt, "agents": list_of(members.get("receiverThreadIds"))},
+        child=_child(spawned, _short(prompt) if prompt else None, prompt),
     )
 
 
 def _read_agent_activity(item_id: str, members: Members) -> CallItem:
     kind, path = text_of(members.get("kind")) or "active", text_of(members.get("agentPath")) or "an agent"
-    return CallItem(item_id=item_id, name="subAgent", title=_short(f"{path} {kind}"), kind="delegate")
+    thread_id = text_of(members.get("agentThreadId")) if kind == "started" else None
+    return CallItem(
+        item_id=item_id,
+        name="subAgent",
+        title=_short(f"{path} {kind}"),
+        kind="delegate",
+        child=_child(thread_id, _short(path), None),
+    )
+
+
+def _child(thread_id: str | None, title: str | None, prompt: str | None) -> ChildThread | None:
+    return (
+        ChildThread(thread_id, title, prompt) if thread_id is not None and is_identifier(thread_id) else None
+    )
 
 
 def _read_search(item_id: str, members: Members) -> CallItem:

@@ -56,6 +56,8 @@ class PendingStart:
     command: StartTurn
     wanted: ThreadSettings = attrs.field(factory=ThreadSettings)
     """What was chosen for the turn."""
+    guide_id: str | None = None
+    """The guidance this is, when a turn goes on whose response has ended: Codex begins another turn for it (PR-013)."""
     sent: bool = False
     cancel_asked: bool = False
     held: list[Frame] = attrs.field(factory=list)

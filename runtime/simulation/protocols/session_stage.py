@@ -107,6 +107,7 @@ class Stage:
             target_refusal=lambda _: None,
             target_settings=lambda _: SETTINGS,
             count=lambda _: None,
+            post=self,  # type: ignore[arg-type]
         )
         cells = SessionCells(services, this, self.spawn, MailboxLimits(), CellPolicy())
         self.cell = cells.make(KEY)

@@ -226,6 +226,19 @@ def _child(turn: Turn, step: Step) -> None:
     )
 
 
+def _spawn(turn: Turn, step: Step) -> None:
+    """A sub-agent by that name, which does what `does` says: directives without brackets, separated by semicolons.
+
+    It is told by an activity; with `called` by a call, which names its thread only when the sub-agent works already; with
+    `unshown` not at all. With `after` it begins so many milliseconds later, whatever has become of this turn.
+    """
+    wait_ms = step.number("after", 0)
+    if wait_ms:
+        turn.stage.later(wait_ms / 1000, lambda: turn.stage.spawn(turn, step))
+    else:
+        turn.stage.spawn(turn, step)
+
+
 def _unknown_id(turn: Turn, step: Step) -> None:
     for wrong in (999_999, "no such request", None):
         turn.stage.send({"id": wrong, "result": {"turn": {"id": "nobody's"}}})
@@ -289,6 +302,7 @@ DIRECTIVES: Final[dict[str, Directive]] = {
     "settings": at_once(_settings),
     "silent-end": at_once(_silent_end),
     "sleep": _sleep,
+    "spawn": at_once(_spawn),
     "slow": _sleep,
     "stop": at_once(_stop),
     "stray": at_once(_stray),

@@ -164,6 +164,10 @@ class ScriptedCodex:
         """See `Stage`."""
         self._agenda.at(self.now + seconds, due)
 
+    def spawn(self, turn: Turn, step: Step) -> None:
+        """See `Stage`."""
+        self._turns.spawn(turn, step)
+
     def keep(self, thread: Thread) -> None:
         """See `Stage`."""
         if thread.materialized:

@@ -51,6 +51,9 @@ class Stage(Protocol):
     def at(self, when: float, due: Callable[[], None]) -> None:
         """The same at a moment."""
 
+    def spawn(self, turn: Turn, step: Step) -> None:
+        """Begin a sub-agent, a thread of its own with a turn."""
+
     def keep(self, thread: Thread) -> None:
         """Write the thread down."""
 

@@ -55,6 +55,8 @@ class Thread:
     """The one that plays."""
     commands: dict[str, tuple[Turn, Frame]] = attrs.field(factory=dict)
     """Commands that run, by their process ids, with the turn and the item of each."""
+    begun_in: Turn | None = None
+    """The turn of another thread in which it was begun as a sub-agent; its path is its name."""
     own_turns: list[tuple[str, int]] = attrs.field(factory=list)
     """Turns that the server will begin by itself: `goal` or `review`, and how many milliseconds each lasts."""
 

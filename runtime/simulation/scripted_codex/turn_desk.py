@@ -38,6 +38,28 @@ class TurnDesk:
             turn.due = self._stage.now
             self._advance(turn, answer)
 
+    def spawn(self, parent: Turn, step: Step) -> None:
+        """A sub-agent begins within a turn, and works by itself from then on: it outlives that turn."""
+        name = step.text.split()[0] if step.text else "digger"
+        child = Thread(self._stage.new_id("thread"), parent.thread.settings, name=f"/root/{name}")
+        child.begun_in = None if step.flag("unshown") else parent
+        self._desk.threads[child.thread_id] = child
+        does = step.options.get("does", "say done")
+        call = None
+        if step.flag("called"):
+            call = parent.begin(_call_of(parent, does))
+            view = child.view() | {"parentThreadId": parent.thread.thread_id}
+            self._stage.send({"method": "thread/started", "params": {"thread": view}})
+        elif not step.flag("unshown"):
+            activity = _activity(parent.new_id("call"), child, "started")
+            parent.complete(parent.begin(activity))
+        self._stage.status_changed(child)
+        turn = self._make_turn(child, does)
+        self._announce(turn)
+        if call is not None:
+            parent.complete(call, status="completed", receiverThreadIds=[child.thread_id])
+        self._play(turn, read_prompt("".join(f"[[{part.strip()}]]" for part in does.split(";"))))
+
     def _start_turn(self, request_id: object, params: Frame) -> None:
         thread = self._desk.loaded(params)
         text = _input_text(params)
@@ -119,6 +141,11 @@ class TurnDesk:
         for number in turn.asks:
             self._stage.notify(thread, "serverRequest/resolved", requestId=number)
         turn.asks.clear()
+        if thread.begun_in is not None and ending.status == "completed":
+            parent = thread.begun_in
+            parent.complete(
+                parent.begin(_activity(f"subagent-completed-{turn.turn_id}", thread, "completed"))
+            )
         for seconds in turn.late_seconds:
             self._stage.later(seconds, lambda: turn.text("(late words)"))
         if thread.own_turns and ending.status == "completed":
@@ -157,6 +184,29 @@ class TurnDesk:
             raise Refused(texts.other_turn_to_steer(params["expectedTurnId"], turn.announced_id))
         self._stage.reply(request_id, {"turnId": turn.turn_id})
         turn.said(_input_text(params), params.get("clientUserMessageId"))
+
+
+def _activity(item_id: str, child: Thread, kind: str) -> Frame:
+    return {
+        "type": "subAgentActivity",
+        "id": item_id,
+        "kind": kind,
+        "agentThreadId": child.thread_id,
+        "agentPath": child.name,
+    }
+
+
+def _call_of(parent: Turn, prompt: str) -> Frame:
+    return {
+        "type": "collabAgentToolCall",
+        "id": parent.new_id("call"),
+        "tool": "spawnAgent",
+        "status": "inProgress",
+        "senderThreadId": parent.thread.thread_id,
+        "receiverThreadIds": [],
+        "prompt": prompt,
+        "agentsStates": {},
+    }
 
 
 def _input_text(params: Frame) -> str:
