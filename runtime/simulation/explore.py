@@ -84,8 +84,11 @@ async def pause(turns_max: int) -> None:
 
 
 async def now_or_later() -> None:
-    """At once with others who are at it, or when what they do has had its effect."""
-    if choose(2):
+    """At once with others who are at it, a turn after them, or when what they do has had its effect."""
+    moment = choose(3)
+    if moment == 1:
+        await trio.lowlevel.checkpoint()
+    elif moment == 2:
         await trio.sleep(1)
 
 

@@ -130,7 +130,7 @@ def _guide_settle(name: str, knows_its_end: bool) -> Protocol:
         program=guide_and_settle,
         arguments=(knows_its_end,),
         ends=frozenset({"taken, completed", "turn.settled, completed"}),
-        schedules_min=120,
+        schedules_min=250,
     )
 
 
@@ -148,8 +148,8 @@ def _guide_cancel(name: str, silent: bool, heard: str, schedules_min: int) -> Pr
 PROTOCOLS: Final = (
     _guide_settle("guide-settle", knows_its_end=True),
     _guide_settle("guide-settle-late", knows_its_end=False),
-    _guide_cancel("guide-cancel", silent=False, heard="taken", schedules_min=570),
-    _guide_cancel("guide-cancel-silent", silent=True, heard="submit.delivery_unknown", schedules_min=340),
+    _guide_cancel("guide-cancel", silent=False, heard="taken", schedules_min=1_300),
+    _guide_cancel("guide-cancel-silent", silent=True, heard="submit.delivery_unknown", schedules_min=240),
     Protocol(
         name="guide-twice",
         shows="the same guidance twice is told once and answered twice",

@@ -36,7 +36,7 @@ async def release_and_prompt() -> str:
         nursery.start_soon(_release, stage)
         nursery.start_soon(send)
         await stage.until(
-            lambda: _asleep(stage) or _count(stage, StartTurn) == 2 and caller.outcome is not None
+            lambda: _asleep(stage) or (_count(stage, StartTurn) == 2 and caller.outcome is not None)
         )
         await stage.stay_for_a_while()
         nursery.cancel_scope.cancel()
@@ -140,20 +140,20 @@ PROTOCOLS: Final = (
         shows="a prompt that meets a release for idleness is told once, on the runtime that is there or the next",
         program=release_and_prompt,
         ends=frozenset({"kept", "released and started again", ASLEEP}),
-        schedules_min=260,
+        schedules_min=840,
     ),
     Protocol(
         name="release-answer",
         shows="a session that waits for an answer is never released for idleness",
         program=release_and_answer,
         ends=frozenset({"answered"}),
-        schedules_min=160,
+        schedules_min=480,
     ),
     Protocol(
         name="release-close",
         shows="a close that meets a release for idleness is answered, and the runtime is given back once",
         program=release_and_close,
         ends=frozenset({"absent", "hibernated", ASLEEP}),
-        schedules_min=20,
+        schedules_min=68,
     ),
 )

@@ -142,6 +142,6 @@ PROTOCOLS: Final = (
         ends=frozenset(
             {f"{option} stands, the other was interaction.not_pending" for option in ("yes", "no")}
         ),
-        schedules_min=460,
+        schedules_min=190,
     ),
 )
