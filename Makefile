@@ -86,7 +86,7 @@ profile: $(DEVELOPMENT_STAMP) ## where the daemon's time goes while sessions str
 bench-startup: $(DEVELOPMENT_STAMP) ## measure a start after an unclean end: 1,000 sessions, 100 MB of log
 	@$(BIN)/python -m bench.startup $(ARGUMENTS)
 
-rules: $(DEVELOPMENT_STAMP) ## print which rules and field cases no test carries
+rules: $(DEVELOPMENT_STAMP) ## print which rules and field cases a test carries, which are reserved, and which neither
 	@$(BIN)/python -m tools.rules
 
 # --- check: fast things first -----------------------------------------------------------------------------------
