@@ -7,7 +7,6 @@ import pytest
 from tools.files import ROOT
 from tools.rules import excuses_in, known_ids, main, report
 
-
 RULES = ("RT-001", "RT-002", "RT-003", "RT-004", "RT-005")
 
 
