@@ -27,6 +27,7 @@ from runtime.lifecycle.state import Step
 from runtime.lifecycle.turn import Settlement
 from runtime.providers import normalized as n
 from runtime.providers.port import OpenThread, RefuseAsk
+from runtime.providers.redaction import hide_tokens
 from runtime.refusal import Refusal
 from store.canonical.common import TurnError
 from store.canonical.identifiers import TurnId
@@ -36,6 +37,7 @@ from store.canonical.session import LifecycleCapabilities
 from store.canonical.turn import Turn
 
 GONE_TEXT = "The agent no longer has the conversation of this session. The history above is kept for reading."
+STOP_REASON_CHARACTERS_MAX = 200
 NO_PROOF_OF_ACCEPTANCE = (n.TurnRejected, n.CancelRefused)
 """Whatever else the provider says about a turn proves that it has it."""
 
@@ -272,7 +274,7 @@ def _ended(step: Step, turn: Turn, event: n.TurnEnded) -> None:
     end = Settlement(
         event.outcome,
         error=event.error,
-        stop_reason=event.stop_reason,
+        stop_reason=_shown(event.stop_reason),
         usage=event.usage,
         confirmed=event.outcome == "canceled",
     )
@@ -280,6 +282,11 @@ def _ended(step: Step, turn: Turn, event: n.TurnEnded) -> None:
         settlement.settle(step, end)
         return
     settlement.end_response(step, turn, end)
+
+
+def _shown(stop_reason: str | None) -> str | None:
+    """A provider's word for the end, as it came; where it is no word, so much of it and no secret (PR-024)."""
+    return None if stop_reason is None else hide_tokens(stop_reason)[:STOP_REASON_CHARACTERS_MAX]
 
 
 def _interaction_requested(step: Step, turn: Turn, event: n.InteractionRequested) -> None:

@@ -35,7 +35,7 @@ class DiagnosticLog:
 
     def add(self, diagnostic: Diagnostic) -> None:
         """Count it and keep it, shortened and redacted."""
-        detail = self._redactor.redact_text(diagnostic.detail)
+        detail = self._redactor.redact_words(diagnostic.detail.encode(errors="replace"))
         if len(detail) > DETAIL_CHARACTERS_MAX:
             detail = detail[: DETAIL_CHARACTERS_MAX - 1] + "…"
         self.count(diagnostic.kind)
@@ -70,6 +70,6 @@ class StderrTail:
         del self._kept[: -self._kept_max]
 
     def text(self) -> str:
-        """The tail, decoded leniently and without secrets; its first line may be cut."""
+        """The tail, decoded leniently, without secrets and folders; its first line may be cut."""
         kept = bytes(self._kept)
-        return self._redactor.redact(kept, max(0, len(kept) - self._bytes_max)).decode(errors="replace")
+        return self._redactor.redact_words(kept, max(0, len(kept) - self._bytes_max))

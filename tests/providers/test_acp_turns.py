@@ -188,11 +188,18 @@ def test_error_answer_before_any_word_rejects_the_prompt_with_a_text_of_ours() -
     )
 
 
+@pytest.mark.rule("PR-023", "PR-025")
 @pytest.mark.parametrize(
     ("error", "code", "status"),
     [
         ({"code": -32000, "message": "Authentication required"}, "provider.auth_required", None),
         ({"code": -32603, "message": "Internal error: API Error: 401 no"}, "provider.auth_required", 401),
+        ({"code": -32603, "message": "x", "data": {"status": 401}}, "provider.auth_required", 401),
+        ({"code": -32603, "message": "Unauthorized: not logged in"}, "provider.rejected", None),
+        ({"code": -32603, "message": "API Error: 403 forbidden"}, "provider.rejected", 403),
+        ({"code": -32603, "message": "HTTP 504 gateway timeout"}, "provider.rejected", 504),
+        ({"code": -32000, "message": "credit balance is too low"}, "provider.quota", None),
+        ({"code": -32000, "message": "API Error: 502"}, "provider.rejected", 502),
         ({"code": 429, "message": "slow down"}, "provider.rate_limited", 429),
         (
             {"code": -32603, "message": "x", "data": {"details": "Rate limit reached"}},

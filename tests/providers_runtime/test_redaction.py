@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runtime.providers.diagnostics import StderrTail
 from runtime.providers.redaction import SECRET_BYTES_MAX, Redactor, hide_tokens, secrets_in
+from tests.doubles.secret_kinds import HIDDEN, PLACES, SAID, found_in
 
 
 @pytest.mark.parametrize(
@@ -77,3 +79,47 @@ def test_no_cut_lets_a_secret_or_the_end_of_one_through(secret, before, behind, 
 def test_what_has_the_shape_of_a_token_is_hidden_in_words_of_a_provider(said, shown):
     assert hide_tokens(said) == shown
     assert Redactor(()).redact_text(said) == shown
+
+
+@pytest.mark.rule("PR-024")
+@pytest.mark.parametrize("kind", SAID)
+def test_each_kind_of_secret_is_hidden_in_words_an_agent_lets_out_and_the_rest_stays(kind):
+    said = SAID[kind]
+    assert found_in(said) == [kind]
+    shown = Redactor(()).redact_words(said.encode())
+    assert found_in(shown) == []
+    assert shown.split()[:2] == said.split()[:2]
+    if kind not in PLACES:
+        assert found_in(hide_tokens(said)) == []
+        assert found_in(Redactor(()).redact_text(f"before {said} behind")) == []
+
+
+def test_there_are_fifty_kinds_and_no_fewer():
+    assert len(SAID) >= 50
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SAID if kind not in PLACES])
+def test_no_cut_through_the_end_of_a_noisy_stream_lets_one_through(kind):
+    said = SAID[kind]
+    for kept_bytes in range(1, len(said), 11):
+        tail = StderrTail(kept_bytes, Redactor(()))
+        tail.feed(b"x\n" * 200 + said.encode())
+        secret = HIDDEN[kind]
+        assert not any(secret[at:] in tail.text() for at in range(len(secret) - 7))
+
+
+@pytest.mark.parametrize(
+    "innocent",
+    [
+        "max_tokens: 4096000 of inputTokens=123456789",
+        "error: Unexpected token: expression in src/sk-learn.py",
+        "the key = value pairs of task-12345678901",
+        "npm_config_registry and npm_lifecycle_event",
+        "application/json at https://host/v1/models and 1/2 of and/or",
+        "thread 019a7f3e-0000-7000-8000-000000000001 has no turn",
+        "AC power, SK hynix, EAA, SG.",
+    ],
+)
+def test_innocent_words_stay(innocent):
+    assert hide_tokens(innocent) == innocent
+    assert Redactor(()).redact_words(innocent.encode()) == innocent

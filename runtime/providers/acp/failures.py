@@ -45,10 +45,6 @@ _QUOTA: Final = re.compile(
     r"|credit balance is too low",
     re.IGNORECASE,
 )
-_AUTH: Final = re.compile(
-    r"authentication[ _](?:required|failed|error)|unauthorized|not (?:logged|signed) in|invalid (?:x-)?api[ _-]key",
-    re.IGNORECASE,
-)
 _CONTEXT: Final = re.compile(
     r"context[ _](?:length|window)[ _](?:is )?exceeded|prompt is too long|maximum context length",
     re.IGNORECASE,
@@ -98,17 +94,20 @@ def ending_of(stop_reason: str | None) -> Ending:
 
 
 def failure_of(error: ErrorResponse) -> TurnError:
-    """What kind of failure an error answer is. Codes alone mislead: agents use them freely (FC-11)."""
+    """What kind of failure an error answer is. Codes alone mislead: agents use them freely (FC-11).
+
+    A sign-in problem is the protocol's own code or a status 401: neither prose nor a 403 is one (PR-025).
+    """
     words = _words_of(error)
     status = _http_status(error, words)
-    if error.code == AUTH_REQUIRED or status in (401, 403) or _AUTH.search(words):
-        code = "provider.auth_required"
-    elif _QUOTA.search(words) or status == 402:
+    if _QUOTA.search(words) or status == 402:
         code = "provider.quota"
     elif _RATE.search(words) or status == 429:
         code = "provider.rate_limited"
     elif _CONTEXT.search(words):
         code = "provider.context_full"
+    elif status == 401 or (error.code == AUTH_REQUIRED and status is None):
+        code = "provider.auth_required"
     else:
         code = "provider.rejected"
     return provider_error(code, http_status=status)
