@@ -15,7 +15,7 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle.state import SessionState
 from runtime.lifecycle.turn import Settlement
 from runtime.providers.normalized import TurnStartedByProvider
-from runtime.providers.port import AnswerInteraction, CancelTurn, ConnectionCommand
+from runtime.providers.port import ChildCommand, ConnectionCommand
 from store.canonical.common import TurnError
 from store.canonical.identifiers import SessionKey
 from store.canonical.session import Session
@@ -80,7 +80,7 @@ class WorkingChildren:
 
 def told_through_root(session: Session, command: ConnectionCommand) -> fx.TellSession | None:
     """A sub-agent's session has no connection of its own: what it tells its agent goes by its root."""
-    if session.parent is None or not isinstance(command, CancelTurn | AnswerInteraction):
+    if session.parent is None or not isinstance(command, ChildCommand):
         return None
     root = SessionKey(session.workspace_id, session.root_agent_session_id)
     return fx.TellSession(root, i.FromChild(session.agent_session_id, command))

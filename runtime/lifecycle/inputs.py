@@ -17,7 +17,7 @@ from runtime.providers.normalized import (
     TurnReconciled,
     merge_events,
 )
-from runtime.providers.port import AnswerInteraction, CancelTurn
+from runtime.providers.port import ChildCommand
 from store.canonical.claim import SubmitClaim
 from store.canonical.common import SettingValue, TurnError
 from store.canonical.identifiers import ClientSubmitId, MessageId, RequestId, SessionId, TurnId
@@ -241,7 +241,7 @@ class FromChild:
     """A session below this one has something for its agent."""
 
     child_id: SessionId
-    command: CancelTurn | AnswerInteraction
+    command: ChildCommand
 
 
 @attrs.frozen

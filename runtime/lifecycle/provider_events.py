@@ -323,7 +323,7 @@ def _interaction_requested(step: Step, turn: Turn, event: n.InteractionRequested
 
 
 def _refuse_ask(step: Step, event: n.InteractionRequested) -> None:
-    refusal = RefuseAsk(step.state.scope, event.turn_id, event.request_id)
+    refusal = RefuseAsk(step.state.scope, step.told_as(event.turn_id), event.request_id)
     step.do(fx.TellConnection(step.state.link.generation, refusal))
 
 

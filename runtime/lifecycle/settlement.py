@@ -50,8 +50,8 @@ def settle(step: Step, settlement: Settlement) -> None:
 
 
 def end_response(step: Step, turn: Turn, end: Settlement) -> None:
-    """The response ended and the turn has not: nothing of the response is left open, a new one may begin (PR-013)."""
-    transcript.close_items(step, end.outcome == "completed")
+    """The response ended and the turn has not: what it said ends, and a new response may begin (PR-013)."""
+    transcript.close_texts(step, end.outcome == "completed")
     over = TurnError("provider.lost", "the response ended before the answer was confirmed", "runtime")
     supersede_interactions(step, turn, end.error or over)
     active = step.state.turn

@@ -203,6 +203,13 @@ def close_items(step: Step, outcome_completed: bool) -> None:
             _end(step, item_id, item, "completed" if outcome_completed else "interrupted")
 
 
+def close_texts(step: Step, outcome_completed: bool) -> None:
+    """The response ended and the turn goes on: what was being said ends, calls may still bring something back."""
+    for item_id, item in list(step.state.items.items()):
+        if item.message.tool_call is None:
+            _end(step, item_id, item, "completed" if outcome_completed else "interrupted")
+
+
 def new_message(
     step: Step,
     turn_id: TurnId | None,

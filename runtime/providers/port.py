@@ -162,7 +162,7 @@ class ForChild:
     scope is the sub-agent's. Its events come back as `OfChild`."""
 
     scope: Scope
-    command: "CancelTurn | AnswerInteraction"
+    command: "ChildCommand"
 
 
 @attrs.frozen
@@ -179,6 +179,9 @@ class CloseThread:
 
     scope: Scope
 
+
+ChildCommand: TypeAlias = CancelTurn | AnswerInteraction | RefuseAsk
+"""All that a sub-agent's session says to its agent."""
 
 ConnectionCommand: TypeAlias = (
     OpenThread

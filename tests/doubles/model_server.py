@@ -224,6 +224,8 @@ class _Reply:
             "name": part["call"],
             "arguments": json.dumps(part["arguments"]),
         }
+        if "space" in part:
+            item["namespace"] = part["space"]
         self._item_event("added", item)
         self._end_item(item)
 

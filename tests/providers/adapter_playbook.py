@@ -13,6 +13,7 @@ from runtime.providers.normalized import (
     AnswerDelivered,
     AnswerFailed,
     CancelRefused,
+    ChildSpawned,
     ConnectionLost,
     GuideAccepted,
     GuideRefused,
@@ -20,6 +21,7 @@ from runtime.providers.normalized import (
     InteractionWithdrawn,
     ItemEnded,
     NoticeReported,
+    OfChild,
     PlanReported,
     ProviderEvent,
     SettingsApplied,
@@ -283,6 +285,13 @@ class Witness:
                 pass
             case SettingsReported() | SettingsApplied() | SettingsRefused():
                 pass
+            case ChildSpawned():
+                assert self.accepted.get(scope) == event.turn_id, "a sub-agent outside a turn"
+                self.open_threads.add(Scope("session", scope.workspace_id, event.child_id))
+            case OfChild(child_id, said):
+                child = Scope("session", scope.workspace_id, child_id)
+                assert child in self.open_threads, "a word of a sub-agent that was never shown"
+                self._event(child, said)
             case ConnectionLost():
                 self.lost.add(scope)
             case UsageReported():

@@ -46,6 +46,7 @@ from runtime.providers.port import (
     AnswerInteraction,
     ApplySettings,
     CancelTurn,
+    ChildCommand,
     CloseThread,
     ConnectionCommand,
     Diagnostic,
@@ -134,8 +135,10 @@ class ClaudeAdapter:
                     self._guide(command)
                 case ReconcileTurn():
                     self._reconcile(command)
-                case ForChild() | DropChild():
-                    self._out.add(Diagnostic("child.unknown", str(command.scope)))
+                case ForChild(_, wanted):
+                    self._for_child(wanted)
+                case DropChild(root, child_id):
+                    self._stop_child(Scope("session", root.workspace_id, child_id))
                 case CloseThread():
                     self._close()
         return self._out.take()
@@ -153,7 +156,9 @@ class ClaudeAdapter:
     def written(self, token: object) -> Outputs:
         """An answer is out whole: it is delivered."""
         if isinstance(token, AnswerToken) and self._conversation is not None and not self._closed:
-            self._conversation.asks.written(token.request_id, self._out)
+            task = self._conversation.children.of_scope(token.scope)
+            asks = self._conversation.asks if task is None else task.asks
+            asks.written(token.request_id, self._out)
         return self._out.take()
 
     def timer(self, token: object) -> Outputs:
@@ -335,6 +340,25 @@ class ClaudeAdapter:
             self._out.add(Diagnostic("cancel.not_open", str(command.scope)))
         elif not turn.cancel_asked:
             conversation.stop(turn, self._out)
+
+    def _for_child(self, wanted: ChildCommand) -> None:
+        """What the session of a sub-agent wants of it."""
+        task = self._conversation.children.of_scope(wanted.scope) if self._conversation is not None else None
+        if isinstance(wanted, CancelTurn):
+            if task is not None and task.turn_id == wanted.turn_id:
+                self._stop_child(wanted.scope)
+        elif task is None:
+            self._out.add(Diagnostic("child.unknown", str(wanted.scope)))
+        elif isinstance(wanted, AnswerInteraction):
+            task.asks.answer(wanted, self._out)
+        else:
+            task.asks.refuse(wanted, self._out)
+
+    def _stop_child(self, scope: Scope) -> None:
+        """End what it does; one that has ended, or was never told, has nothing to end."""
+        task = self._conversation.children.of_scope(scope) if self._conversation is not None else None
+        if self._conversation is not None and task is not None:
+            self._conversation.children.stop(task, self._out)
 
     def _refuse_ask(self, command: RefuseAsk) -> None:
         if self._conversation is not None:

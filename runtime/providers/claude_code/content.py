@@ -8,6 +8,7 @@ counted; a request that nobody knows is refused at once, since Claude Code waits
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from runtime.providers.claude_code.child_tasks import ChildTask
 from runtime.providers.claude_code.control import OpenRequests
 from runtime.providers.claude_code.conversation import Conversation
 from runtime.providers.claude_code.permissions import Asked, Unusable, denial, read_permission
@@ -17,6 +18,7 @@ from runtime.providers.claude_code.wire import control_refusal, control_reply
 from runtime.providers.jsonrpc.members import Members, list_of, object_of, text_of
 from runtime.providers.output_batch import OutputBatch
 from runtime.providers.port import Diagnostic, Write
+from store.canonical.identifiers import CallId
 
 Taker: TypeAlias = Callable[[Conversation, Members, OutputBatch], None]
 
@@ -33,7 +35,6 @@ _QUIET_SYSTEM: Final = frozenset(
     {
         "session_state_changed",
         "control_request_progress",
-        "task_started",
         "task_progress",
         "task_updated",
         "background_tasks_changed",
@@ -86,7 +87,11 @@ def _stream(conversation: Conversation, frame: Members, out: OutputBatch) -> Non
 def _assistant(conversation: Conversation, frame: Members, out: OutputBatch) -> None:
     parent, message = text_of(frame.get("parent_tool_use_id")), object_of(frame.get("message"))
     if parent is not None:
-        _child(conversation, parent, message, out)
+        task = conversation.children.of_call(parent)
+        if task is not None:
+            conversation.children.said(task, frame, out)
+        else:
+            _child(conversation, parent, message, out)
         return
     turn = _running(conversation, frame, out)
     if turn is None or frame.get("is_api_error_message") is True:
@@ -110,12 +115,28 @@ def _child(conversation: Conversation, parent: str, message: Members, out: Outpu
 
 
 def _user(conversation: Conversation, frame: Members, out: OutputBatch) -> None:
-    repeated = frame.get("isReplay") is True or frame.get("isSynthetic") is True
-    if repeated or text_of(frame.get("parent_tool_use_id")) is not None:
+    if frame.get("isReplay") is True or frame.get("isSynthetic") is True:
+        return
+    parent = text_of(frame.get("parent_tool_use_id"))
+    if parent is not None:
+        task = conversation.children.of_call(parent)
+        if task is not None:
+            conversation.children.heard(task, frame, out)
         return
     turn = _running(conversation, frame, out)
     if turn is not None:
+        _end_children(conversation, turn, frame, out)
         conversation.tell_all(turn.normalizer.results(frame, stopping=turn.stopping), out)
+
+
+def _end_children(conversation: Conversation, turn: OpenTurn, frame: Members, out: OutputBatch) -> None:
+    """A call that brings back what its sub-agent did says by that that it has ended."""
+    if object_of(frame.get("tool_use_result")).get("isAsync") is True:
+        return
+    for block in map(object_of, list_of(object_of(frame.get("message")).get("content"))):
+        if block.get("type") == "tool_result":
+            call_id, failed = text_of(block.get("tool_use_id")), block.get("is_error") is True
+            conversation.children.call_ended(call_id, failed=failed, stopped=turn.stopping, out=out)
 
 
 # --- facts ------------------------------------------------------------------------------------------------------
@@ -136,13 +157,32 @@ def _system(conversation: Conversation, frame: Members, out: OutputBatch) -> Non
         if turn is not None:
             notice = turn.normalizer.notice("provider.context_compacted", "info", _COMPACTED_TEXT)
             conversation.tell_all(notice, out)
+    elif subtype == "task_started":
+        _task_started(conversation, frame, out)
     elif subtype == "task_notification":
+        conversation.children.notified(frame, out)
         status, summary = text_of(frame.get("status")), text_of(frame.get("summary")) or ""
         report = conversation.ledger.task_ended(text_of(frame.get("tool_use_id")), status, summary)
         if report is not None:
             conversation.tell(report, out)
     elif subtype not in _QUIET_SYSTEM:
         out.add(Diagnostic("system.unknown", subtype[:80]))
+
+
+def _task_started(conversation: Conversation, frame: Members, out: OutputBatch) -> None:
+    """A call began work that goes on by itself: a sub-agent has a session, anything else is the call's."""
+    if frame.get("task_type") != "local_agent":
+        return
+    call_id = text_of(frame.get("tool_use_id"))
+    call = conversation.ledger.find(call_id)
+    turn = conversation.find(call.turn_id) if call is not None else None
+    if turn is not None and not turn.silent:
+        conversation.children.began(frame, turn.turn_id, None, out)
+        return
+    for parent in list(conversation.children.working()):
+        if parent.ledger.find(call_id) is not None:
+            conversation.children.began(frame, parent.turn_id, parent, out)
+            return
 
 
 # --- requests ---------------------------------------------------------------------------------------------------
@@ -152,6 +192,10 @@ def _asked(conversation: Conversation, frame: Members, out: OutputBatch) -> None
     request, wire_id = object_of(frame.get("request")), text_of(frame.get("request_id"))
     if wire_id is None or request.get("subtype") != "can_use_tool":
         refuse_request(frame, out)
+        return
+    task = conversation.children.of_agent(text_of(request.get("agent_id")))
+    if task is not None:
+        _child_asked(task, wire_id, request, out)
         return
     turn = conversation.running
     if conversation.asks.is_open(wire_id):
@@ -175,6 +219,31 @@ def _asked(conversation: Conversation, frame: Members, out: OutputBatch) -> None
     conversation.asks.publish(wire_id, turn.turn_id, asked, out)
 
 
+def _child_asked(task: ChildTask, wire_id: str, request: Members, out: OutputBatch) -> None:
+    """What a sub-agent asks is asked in its own turn (RT-024)."""
+    if task.asks.is_open(wire_id):
+        out.add(Diagnostic("ask.repeated_id", wire_id[:80]))
+        return
+    call_id, name = text_of(request.get("tool_use_id")), text_of(request.get("tool_name"))
+    asked = (
+        read_questions(request)
+        if name == QUESTION_TOOL
+        else read_permission(request, CallId(call_id) if call_id else None)
+    )
+    if task.stopping or isinstance(asked, Unusable):
+        out.add(Write(control_reply(wire_id, denial(_NOBODY_TEXT))))
+        reason = asked.reason if isinstance(asked, Unusable) else "the turn is being stopped"
+        out.add(Diagnostic("ask.refused", reason))
+        if isinstance(asked, Unusable):
+            for notice in task.normalizer.notice("interaction.unsupported", "warning", _UNUSABLE_TEXT):
+                out.deliver(task.scope, notice)
+        return
+    if call_id is not None and name is not None and task.ledger.find(call_id) is None:
+        for described in task.ledger.describe(task.turn_id, call_id, name, request.get("input")):
+            out.deliver(task.scope, described)
+    task.asks.publish(wire_id, task.turn_id, asked, out)
+
+
 def _read(conversation: Conversation, request: Members) -> Asked | Unusable:
     if request.get("tool_name") == QUESTION_TOOL:
         return read_questions(request)
@@ -183,7 +252,10 @@ def _read(conversation: Conversation, request: Members) -> Asked | Unusable:
 
 
 def _withdrawn(conversation: Conversation, frame: Members, out: OutputBatch) -> None:
-    conversation.asks.withdraw(text_of(frame.get("request_id")) or "", out)
+    wire_id = text_of(frame.get("request_id")) or ""
+    conversation.asks.withdraw(wire_id, out)
+    for task in list(conversation.children.asking(wire_id)):
+        task.asks.withdraw(wire_id, out)
 
 
 _TAKERS: Final[dict[str, Taker]] = {

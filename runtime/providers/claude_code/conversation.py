@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 from runtime.providers.claude_code import guidance
 from runtime.providers.claude_code.asks import OpenAsks
 from runtime.providers.claude_code.calls import CallLedger
+from runtime.providers.claude_code.child_tasks import ChildTasks
 from runtime.providers.claude_code.control import ControlAnswer, OpenRequests, ignore_answer
 from runtime.providers.claude_code.failures import (
     Ending,
@@ -20,7 +21,7 @@ from runtime.providers.claude_code.failures import (
     was_aborted,
 )
 from runtime.providers.claude_code.settings import HeldSettings
-from runtime.providers.claude_code.turns import OpenTurn, PastTurns, new_turn, stamp_of
+from runtime.providers.claude_code.turns import Guide, OpenTurn, PastTurns, new_turn, stamp_of
 from runtime.providers.claude_code.usage import ProcessUsage, together
 from runtime.providers.claude_code.wire import user_message
 from runtime.providers.jsonrpc.members import Members, list_of, text_of
@@ -35,7 +36,7 @@ from runtime.providers.normalized import (
     UsageReported,
 )
 from runtime.providers.output_batch import OutputBatch
-from runtime.providers.port import Diagnostic, Scope, StartTurn, Write
+from runtime.providers.port import Diagnostic, GuideTurn, Scope, StartTurn, Write
 from store.canonical.common import Json, Settings
 from store.canonical.identifiers import TurnId
 from store.canonical.message import TextBlock
@@ -60,6 +61,7 @@ class Conversation:
         self.asks = OpenAsks(scope)
         self.ledger = CallLedger()
         self.past = PastTurns()
+        self.children = ChildTasks(scope, requests)
         self.usage = ProcessUsage()
         self.boundary: str | None = None
         """What an ephemeral fork is told before its first prompt, until that has begun."""
@@ -114,6 +116,7 @@ class Conversation:
         if self.turn is not None or self.own_turn is not None:
             self._requests.send(INTERRUPT, ignore_answer, out)
         self.asks.abandon(out)
+        self.children.closed(out)
         self.turn = self.own_turn = None
 
     # --- the beginning of a turn ------------------------------------------------------------------------------
@@ -124,6 +127,19 @@ class Conversation:
         self.turn = new_turn(command.turn_id, self.ledger, stamp)
         before = (TextBlock(self.boundary),) if self.boundary is not None else ()
         out.add(Write(user_message(stamp, (*before, *command.content))))
+
+    def goes_on(self, turn_id: TurnId) -> bool:
+        """Whether the response of this turn has ended while sub-agents in the background still work for it (PR-013)."""
+        is_free = self.phase == "open" and self.turn is None and self.own_turn is None
+        return is_free and self.past.outcome(turn_id) is not None and self.children.works_for(turn_id)
+
+    def go_on(self, command: GuideTurn, out: OutputBatch) -> None:
+        """Begin another response within that turn, with what guidance says."""
+        stamp = stamp_of(command.guide_id)
+        self.turn = turn = new_turn(command.turn_id, self.ledger, stamp)
+        turn.current = stamp
+        turn.guide = Guide(command, stamp, interrupted=True, broken_off=True, sent=True, continues=True)
+        out.add(Write(user_message(stamp, command.content)))
 
     def prompt_moved(self, frame: Members, out: OutputBatch) -> None:
         """Claude Code says how far it is with something that was said to it."""
@@ -215,6 +231,7 @@ class Conversation:
         else:  # it waited behind another turn, and never began
             error = ending.error or runtime_error("session.busy")
             self.tell(TurnRejected(turn.turn_id, error), out)
+        self.children.response_ended(turn.turn_id, stopped=turn.stopping, out=out)
         self.past.add(turn.turn_id, ending.outcome)
         if turn is self.turn:
             self.turn = None

@@ -31,7 +31,9 @@ def refuse(scope: Scope, command: GuideTurn, error: TurnError, out: OutputBatch)
 def guide(conversation: Conversation, requests: OpenRequests, command: GuideTurn, out: OutputBatch) -> None:
     """Interrupt what runs in the turn; the words follow when it has ended."""
     turn = conversation.find(command.turn_id)
-    if turn is None:
+    if turn is None and conversation.goes_on(command.turn_id):
+        conversation.go_on(command, out)
+    elif turn is None:
         refuse(conversation.scope, command, runtime_error("turn.settled"), out)
     elif turn is not conversation.turn or not turn.started or turn.stopping:
         refuse(conversation.scope, command, runtime_error("turn.mismatch"), out)
@@ -63,7 +65,8 @@ def taken(conversation: Conversation, turn: OpenTurn, stamp: str, out: OutputBat
     given = turn.guide
     if given is not None and stamp == given.stamp:
         turn.guide = None
-        conversation.tell(GuideAccepted(turn.turn_id, given.command.guide_id), out)
+        accepted = GuideAccepted(turn.turn_id, given.command.guide_id, continued=given.continues)
+        conversation.tell(accepted, out)
 
 
 def give_up(conversation: Conversation, turn: OpenTurn, out: OutputBatch) -> None:

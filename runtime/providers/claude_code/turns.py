@@ -40,6 +40,8 @@ class Guide:
     broken_off: bool = False
     """What ran has ended by it."""
     sent: bool = False
+    continues: bool = False
+    """It begins a response of its own: the one before it had ended."""
 
 
 @attrs.define

@@ -128,12 +128,8 @@ class CodexAdapter:
                     self._guide(command)
                 case ReconcileTurn():
                     self._reconcile(command)
-                case ForChild(_, CancelTurn() as wanted):
-                    self._cancel(wanted)
-                case ForChild(_, AnswerInteraction() as wanted):
-                    self._answer(wanted)
-                case ForChild():
-                    self._out.add(Diagnostic("child.unknown_command", str(command.scope)))
+                case ForChild(_, wanted):
+                    return self.command(wanted)  # a conversation like any other
                 case DropChild(root, child_id):
                     self._children.drop(root, child_id, self._out)
                 case CloseThread():
