@@ -170,7 +170,9 @@ class ChildTasks:
             return False
         outcome, summary = _outcome(text_of(frame.get("status"))), text_of(frame.get("summary"))
         if outcome == "completed" and summary and not task.normalizer.spoke:
-            self._tell_all(task, task.normalizer.said(summary), out)  # its report, where its words are not told
+            self._tell_all(
+                task, task.normalizer.said(summary), out
+            )  # its report, where its words are not told
         self.end(task, outcome, out)
         return True
 

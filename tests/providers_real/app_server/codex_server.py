@@ -19,7 +19,7 @@ ASKING = {"approvalPolicy": "untrusted", "sandbox": "danger-full-access"}
 """Settings of a session whose commands are asked for; without a sandbox, which not every machine can have."""
 FREE = {"approvalPolicy": "never", "sandbox": "danger-full-access"}
 
-_CONFIGURATION = """\
+CONFIGURATION = """\
 model = "gpt-5.5"
 model_provider = "loopback"
 sandbox_mode = "danger-full-access"
@@ -54,7 +54,7 @@ remote_plugin = false
 _CLOSED_PORT = "http://127.0.0.1:9"
 
 
-def codex_server(program: str, home: Path, model: ModelServer, configuration: str = _CONFIGURATION) -> Json:
+def codex_server(program: str, home: Path, model: ModelServer, configuration: str = CONFIGURATION) -> Json:
     """The `[[targets]]` entry. What the configuration of Codex allows is more than any session asks for."""
     home.mkdir(parents=True, exist_ok=True)
     (home / "config.toml").write_text(configuration.replace("{url}", model.url))
