@@ -500,6 +500,8 @@ export interface Limits {
   readonly connectionDrainSeconds: number;
   /** How much is discarded while the end of an overlong line is looked for, before the connection goes. */
   readonly maxProviderDiscardBytes: number;
+  /** How much of the end of a provider's own record of a conversation is read. */
+  readonly maxProviderRecordBytes: number;
   /** How much output that is no protocol one connection may write. */
   readonly maxProviderNoiseBytes: number;
   /** Unwritten bytes above which a provider that does not read is given up; a prompt with its attachments fits. */

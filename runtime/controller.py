@@ -104,7 +104,7 @@ class Controller:
         self.flusher = Flusher(self.tails, ports.writer, limits.write_behind_ms)
         self.examiner = self._program_examiner()
         self.targets = TargetCatalogue(ports.targets, ports.registry, ports.program_found, self.examiner)
-        opener = Transports(ProcessTransports(ports.launcher), limits.max_provider_line_bytes)
+        opener = Transports(ProcessTransports(ports.launcher, ports.records), limits.max_provider_line_bytes)
         self.pool = ConnectionPool(
             ports.registry, opener, pool_limits(limits), self.sweeper, self._release_an_idle_session
         )

@@ -9,6 +9,7 @@ from runtime.operations.sides import SideBounds
 from runtime.providers.examiner import ExaminationLimits
 from runtime.providers.limits import ConnectionLimits, PoolLimits
 from runtime.providers.port import AdapterLimits
+from runtime.providers.records import RecordLimits
 from runtime.wire.limits import Limits
 from supervisor.cell import CellPolicy
 from supervisor.mailbox import MailboxLimits
@@ -102,6 +103,7 @@ def pool_limits(limits: Limits) -> PoolLimits:
             stderr_tail_bytes=limits.provider_stderr_tail_bytes,
             diagnostics_max=limits.max_provider_diagnostics,
             last_reads_seconds=limits.provider_last_reads_seconds,
+            record=RecordLimits(bytes_max=limits.max_provider_record_bytes),
         ),
         max_live_connections=limits.max_live_connections,
         max_concurrent_starts=limits.max_concurrent_starts,

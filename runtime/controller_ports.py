@@ -15,6 +15,7 @@ from runtime.operations.periodic_copies import CopyMaker
 from runtime.operations.worktrees import CheckoutGround, WorktreeBounds, Worktrees
 from runtime.ports import IdentifierSource, WallClock
 from runtime.providers.programs import ProgramFiles
+from runtime.providers.records import NoRecords, RecordReader
 from runtime.providers.registry import ProviderRegistry
 from runtime.targets import TargetDefinition
 from runtime.wire.limits import Limits
@@ -53,6 +54,8 @@ class ControllerPorts:
     """What becomes of an Interaction that nobody answers."""
     program_files: ProgramFiles | None = None
     """Where agents' programs are looked at before they are started; without it nothing is known of them."""
+    records: RecordReader = attrs.field(factory=NoRecords)
+    """Where files are read that providers keep of their conversations."""
     copies: CopyMaker | None = None
     """Who copies the database at intervals; without it nobody does."""
     checkouts: CheckoutPorts | None = None

@@ -35,6 +35,7 @@ from runtime.providers.port import (
     StopTimer,
     Write,
 )
+from runtime.providers.records import ReadRecord
 from runtime.providers.routes import ScopeRoutes, ScopeSink
 from runtime.providers.timers import AdapterTimers
 from runtime.providers.transport import ProviderTransport, TransportOpener
@@ -260,6 +261,13 @@ class ProviderConnection:
             # What it said before it stopped reading still counts, so the end is left to the reader.
             output.begin_last_reads()
 
+    async def _read_record(self, wanted: ReadRecord) -> None:
+        assert self._transport is not None
+        found: object | None = None
+        with guard(self._on_bug):
+            found = await self._transport.read_record(wanted, self._limits.record)
+        self._ask(wanted.took, found)
+
     async def _watch_end(self, transport: ProviderTransport, output: OutputReader) -> None:
         await transport.wait_ended()
         output.begin_last_reads()
@@ -325,6 +333,9 @@ class ProviderConnection:
                 case StopTimer(token):
                     assert self._timers is not None
                     self._timers.stop(token)
+                case ReadRecord():
+                    assert self._nursery is not None
+                    self._nursery.start_soon(self._read_record, output)
                 case Diagnostic():
                     self._evidence.diagnostics.add(output)
                 case GiveUp(error):

@@ -6,6 +6,7 @@ import attrs
 from attrs import validators
 
 from runtime.providers.port import AdapterLimits
+from runtime.providers.records import RecordLimits
 from supervisor.process_guard.port import LadderTimes
 
 KIB = 1024
@@ -30,6 +31,7 @@ class ConnectionLimits:
     2 s in which a turn of a dead process has to settle (FC-10)."""
     last_evidence_seconds: float = 0.5
     """How long exit status and the end of stderr are waited for after the end of stdout."""
+    record: RecordLimits = attrs.field(factory=RecordLimits)
     farewell_seconds: float = 1.0
     """How long the last writes (a polite end of a conversation) may take before the process is ended."""
 

@@ -13,6 +13,7 @@ import attrs
 from runtime.providers.hosting import HostedConversation, LaunchConversation
 from runtime.providers.normalized import ProviderEvent
 from runtime.providers.programs import ProgramExamination, ProgramReport
+from runtime.providers.records import ReadRecord
 from store.canonical.common import Settings, SettingValue, TurnError
 from store.canonical.identifiers import RequestId, SessionId, TurnId
 from store.canonical.interaction import Answer
@@ -256,7 +257,9 @@ class GiveUp:
     error: TurnError
 
 
-Output: TypeAlias = Write | Deliver | HandshakeDone | StartTimer | StopTimer | Diagnostic | GiveUp
+Output: TypeAlias = (
+    Write | Deliver | HandshakeDone | StartTimer | StopTimer | ReadRecord | Diagnostic | GiveUp
+)
 Outputs: TypeAlias = Sequence[Output]
 
 

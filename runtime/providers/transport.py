@@ -4,12 +4,14 @@ Owns what a connection may expect of any way to a provider, and the way through 
 app-server that runs already, is `web_socket`. Neither knows lines, protocols or scopes.
 """
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import attrs
 import trio
 
 from runtime.providers.launch import LaunchSpecification
+from runtime.providers.records import NoRecords, ReadRecord, RecordLimits, RecordReader
 from supervisor.process_guard.port import ByteSink, ByteSource, LadderTimes, ProcessHandle, ProcessLauncher
 
 
@@ -55,6 +57,9 @@ class ProviderTransport(Protocol):
     async def wait_ended(self) -> None:
         """Until it has ended. Any number of tasks may wait."""
 
+    async def read_record(self, wanted: ReadRecord, limits: RecordLimits) -> object | None:
+        """What the provider keeps in a file, digested; None where its files are not here."""
+
     def kill(self) -> None:
         """End it now, without any politeness. Never waits."""
 
@@ -83,6 +88,8 @@ class ProcessTransport:
     """Implements `ProviderTransport` with the pipes of a child process."""
 
     process: ProcessHandle
+    records: RecordReader = attrs.field(factory=NoRecords)
+    environment: Mapping[str, str] = attrs.field(factory=dict, repr=False)
 
     @property
     def label(self) -> str:
@@ -123,6 +130,10 @@ class ProcessTransport:
         """See `ProviderTransport`."""
         await self.process.wait()
 
+    async def read_record(self, wanted: ReadRecord, limits: RecordLimits) -> object | None:
+        """A file where the process keeps it."""
+        return await self.records.read(wanted.place, self.environment, wanted.digest, limits)
+
     def kill(self) -> None:
         """See `ProviderTransport`."""
         self.process.kill_tree()
@@ -137,7 +148,9 @@ class ProcessTransports:
     """Implements `TransportOpener` for launches that are programs."""
 
     launcher: ProcessLauncher
+    records: RecordReader = attrs.field(factory=NoRecords)
 
     async def open(self, launch: LaunchSpecification, carrier: trio.Nursery) -> ProviderTransport:
         """Start the program."""
-        return ProcessTransport(await self.launcher.launch(launch.request()))
+        request = launch.request()
+        return ProcessTransport(await self.launcher.launch(request), self.records, request.environment)

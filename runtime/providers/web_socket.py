@@ -22,6 +22,7 @@ from trio_websocket import (
 from wsproto.utilities import ProtocolError
 
 from runtime.providers.launch import LaunchSpecification, ServerAddress
+from runtime.providers.records import ReadRecord, RecordLimits
 from runtime.providers.transport import ConnectFailed, ProcessTransports, ProviderTransport
 from supervisor.process_guard.port import ByteSink, ByteSource, LadderTimes
 
@@ -127,6 +128,10 @@ class WebSocketTransport:
     async def wait_ended(self) -> None:
         """See `ProviderTransport`."""
         await self._reading.over.wait()
+
+    async def read_record(self, wanted: ReadRecord, limits: RecordLimits) -> object | None:
+        """None: the server's files may be on another machine."""
+        return None
 
     def kill(self) -> None:
         """See `ProviderTransport`."""

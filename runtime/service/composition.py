@@ -25,6 +25,7 @@ from runtime.service.families import provider_registry
 from runtime.service.installation import VERSION
 from runtime.service.program_files import REPORTS_FILE_NAME, DiskProgramFiles
 from runtime.service.ready import EXIT_CONFIGURATION, EXIT_DATABASE, EXIT_IN_USE, StartRefused
+from runtime.service.record_files import RecordFiles
 from runtime.service.target_definitions import check_servers, program_found, target_definitions
 from runtime.service.work_directories import DiskWorkDirectories
 from runtime.system_ports import SystemClock, SystemIdentifiers
@@ -82,6 +83,7 @@ async def composed_controller(config: Configuration) -> AsyncIterator[Controller
             targets=targets,
             program_found=program_found,
             program_files=DiskProgramFiles(data_dir / REPORTS_FILE_NAME),
+            records=RecordFiles(),
             shared_directory=str(data_dir),
             directories=DiskWorkDirectories(Path(config.work_root)),
             checkouts=CheckoutPorts(DiskCheckoutGround(Path(config.work_root)), git_environment(os.environ)),

@@ -75,6 +75,8 @@ class Limits:
     """How long the others on a condemned connection may go on with their turns."""
     max_provider_discard_bytes: Positive = 32 * MIB
     """How much is discarded while the end of an overlong line is looked for, before the connection goes."""
+    max_provider_record_bytes: Positive = 8 * MIB
+    """How much of the end of a provider's own record of a conversation is read."""
     max_provider_noise_bytes: Positive = 10 * MIB
     """How much output that is no protocol one connection may write."""
     max_provider_unwritten_bytes: Positive = 128 * MIB

@@ -30,6 +30,7 @@ LIMITS = {
     "sessionsPerConnection": {"codex": 16, "claude": 1, "acp": 1},
     "connectionDrainSeconds": 60,
     "maxProviderDiscardBytes": 32 << 20,
+    "maxProviderRecordBytes": 8 << 20,
     "maxProviderNoiseBytes": 10 << 20,
     "maxProviderUnwrittenBytes": 128 << 20,
     "providerLastReadsSeconds": 1,

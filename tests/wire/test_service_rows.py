@@ -120,6 +120,7 @@ def test_every_bound_of_the_contract_is_shown_with_its_default():
         "sessionsPerConnection": {"codex": 16, "claude": 1, "acp": 1},
         "connectionDrainSeconds": 60,
         "maxProviderDiscardBytes": 32 * mib,
+        "maxProviderRecordBytes": 8 * mib,
         "maxProviderNoiseBytes": 10 * mib,
         "maxProviderUnwrittenBytes": 128 << 20,
         "providerLastReadsSeconds": 1,

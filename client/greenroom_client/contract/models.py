@@ -563,6 +563,8 @@ class Limits(TypedDict):
     """How long the others on a condemned connection may go on with their turns."""
     maxProviderDiscardBytes: int
     """How much is discarded while the end of an overlong line is looked for, before the connection goes."""
+    maxProviderRecordBytes: int
+    """How much of the end of a provider's own record of a conversation is read."""
     maxProviderNoiseBytes: int
     """How much output that is no protocol one connection may write."""
     maxProviderUnwrittenBytes: int

@@ -18,6 +18,7 @@ from runtime.providers.claude_code.conversation import Conversation
 from runtime.providers.claude_code.failures import provider_error, runtime_error, start_failure
 from runtime.providers.claude_code.launching import is_kept
 from runtime.providers.claude_code.preparing import ChangesDeadline, SettingChanges, SettingFailure
+from runtime.providers.claude_code.reconcile import Reconciling
 from runtime.providers.claude_code.settings import (
     SettingChange,
     changes_towards,
@@ -37,7 +38,6 @@ from runtime.providers.normalized import (
     SideForked,
     ThreadOpened,
     ThreadOpenFailed,
-    TurnReconciled,
     TurnRejected,
 )
 from runtime.providers.output_batch import OutputBatch
@@ -89,6 +89,8 @@ class ClaudeAdapter:
         self._reader = FrameReader(limits)
         self._requests = OpenRequests()
         self._questions = SideQuestions(self._requests)
+        from_before = hosted.resumes and hosted.fork is None and is_kept(hosted)
+        self._reconciling = Reconciling(hosted.session_id if from_before else None)
         self._changes = SettingChanges(self._requests, limits.initialize_timeout_seconds)
         self._attested = Attestation()
         self._held = launched_with(hosted)
@@ -134,7 +136,7 @@ class ClaudeAdapter:
                 case GuideTurn():
                     self._guide(command)
                 case ReconcileTurn():
-                    self._reconcile(command)
+                    self._reconciling.ask(self._conversation, command, self._out)
                 case ForChild(_, wanted):
                     self._for_child(wanted)
                 case DropChild(root, child_id):
@@ -409,16 +411,6 @@ class ClaudeAdapter:
         else:
             refused = SettingsRefused(command.update_id, failure.error, failure.key or None, told)
             out.deliver(command.scope, refused)
-
-    def _reconcile(self, command: ReconcileTurn) -> None:
-        conversation = self._conversation
-        outcome = conversation.past.outcome(command.turn_id) if conversation is not None else None
-        state = TurnReconciled(command.turn_id, "unknown", command.provider_turn_id)
-        if conversation is not None and conversation.find(command.turn_id) is not None:
-            state = attrs.evolve(state, state="running")
-        elif outcome is not None:
-            state = attrs.evolve(state, state="ended", outcome=outcome)
-        self._out.deliver(command.scope, state)
 
     def _close(self) -> None:
         conversation, self._conversation, self._pending = self._conversation, None, None
