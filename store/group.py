@@ -334,6 +334,8 @@ def _unknown(jobs: Sequence[Job], error: apsw.Error) -> GroupResult:
     return GroupResult(unknown_outcomes(jobs, str(error)), "unknown")
 
 
-def unknown_outcomes(jobs: Sequence[Job], detail: str) -> tuple[JobOutcome, ...]:
+def unknown_outcomes(
+    jobs: Sequence[Job], detail: str, code: str = "store.unavailable"
+) -> tuple[JobOutcome, ...]:
     """For jobs that may or may not be durable; text that may not be is sent again."""
-    return tuple([_of_each(job, lambda unit: OutcomeUnknown(unit, detail)) for job in jobs])
+    return tuple([_of_each(job, lambda unit: OutcomeUnknown(unit, detail, code)) for job in jobs])

@@ -309,7 +309,8 @@ class StoreWriter(Protocol):
 
     def submit(self, unit: Unit, complete: Callable[[UnitOutcome], None]) -> None:
         """Queue a unit. `complete` runs on the loop, in commitSeq order with all others of the group, and
-        must neither wait nor raise: it enqueues replies, publishes, and releases its actor."""
+        must neither wait nor raise: it enqueues replies, publishes, and releases its actor. One that raises all the
+        same is called once more, with `OutcomeUnknown`, so that nobody waits for ever."""
 
     def submit_together(
         self, units: Sequence[Unit], complete: Callable[[tuple[UnitOutcome, ...]], None]

@@ -224,15 +224,19 @@ class QueuedWriter(ABC):
         while self._untold:
             job, outcome = self._untold.popleft()
             self._count(job, outcome)
+            told = False
             try:
                 if faults.on:
                     faults.reach_now("store.telling.before")
                 job.complete(outcome)  # type: ignore[arg-type]
+                told = True
                 if faults.on:
                     faults.reach_now("store.telling.after")
             except _COMPLETION_FAULTS:
                 # What is committed stays committed, and the others of the group are told (ST-003).
                 _logger.exception("store.completion_failed")
+                if not told:
+                    _tell_unknown(job)
             newest = last_committed(outcome)
             if newest is not None:
                 self._head_commit_seq = newest.commit_seq
@@ -309,6 +313,15 @@ class ThreadedWriter(QueuedWriter):
                 finish(results[0])
             raise
         finish(results[0])
+
+
+def _tell_unknown(job: Job) -> None:
+    """Whoever waits does not wait for ever: it is told that nothing is known, and reads what is so."""
+    (outcome,) = unknown_outcomes((job,), "the code that was told of it failed", "internal")
+    try:
+        job.complete(outcome)  # type: ignore[arg-type]
+    except _COMPLETION_FAULTS:
+        _logger.exception("store.completion_failed_again")
 
 
 def _nothing(_result: Any) -> None:

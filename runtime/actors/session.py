@@ -293,13 +293,14 @@ class SessionActor:
         self._services.writer.submit(unit, complete)
         with trio.CancelScope(shield=True):
             await released.wait()
-        outcome = outcomes[0]
+        # The last: an outcome that could not be told to its end is told again, as unknown.
+        outcome = outcomes[-1]
         if isinstance(outcome, NotCommitted):
             if segment.tentative is not None:
                 return i.ClaimNotKept(segment.tentative, outcome.code)
             raise UnitNotCommitted(outcome.code, outcome.detail)
         if isinstance(outcome, OutcomeUnknown):
-            raise UnitNotCommitted("store.unavailable", outcome.detail)
+            raise UnitNotCommitted(outcome.code, outcome.detail)
         for marker in markers:
             await failpoints.reach(f"marker.{marker}.after")
         return None

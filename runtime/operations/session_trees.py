@@ -254,7 +254,7 @@ class SessionTreeOperations:
         written = trio.Event()
 
         def complete(all_outcomes: tuple[UnitOutcome, ...]) -> None:
-            outcomes.extend(all_outcomes)
+            outcomes[:] = all_outcomes  # again, where telling failed half-way: then nothing is known
             committed = [one for one in all_outcomes if isinstance(one, Committed)]
             if committed:
                 sink.deliver(result, committed[-1].commit_seq)
@@ -272,7 +272,7 @@ class SessionTreeOperations:
                 return "plan again"
             sink.refuse(Refusal(first.code))
         elif not isinstance(first, Committed):
-            sink.refuse(Refusal("store.unavailable", delivery="unknown"))
+            sink.refuse(Refusal(first.code, delivery="unknown"))
         return "answered"
 
     def _answer(self, sink: WatchedSink, shown: Sequence[Session]) -> None:

@@ -102,13 +102,15 @@ class NotCommitted:
 
 @attrs.frozen
 class OutcomeUnknown:
-    """The group's COMMIT failed: the unit may or may not be durable (`reliability` fact 4).
+    """The unit may or may not be durable (`reliability` fact 4): the actor must load again before it decides anything else.
 
-    The store has a new epoch; the actor must load again before it decides anything else.
+    `code` is store.unavailable where the group's COMMIT failed, and the store has a new epoch; it is internal where
+    the code that was to be told of the outcome failed in between.
     """
 
     unit: Unit
     detail: str
+    code: str = "store.unavailable"
 
 
 UnitOutcome: TypeAlias = Committed | NotCommitted | OutcomeUnknown

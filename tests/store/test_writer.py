@@ -95,7 +95,35 @@ async def test_an_observer_that_raises_stops_nobody_and_undoes_nothing(make_writ
     assert [type(outcome) for outcome in told] == [Committed]
     assert store.reader.session(key("a")).value is not None
     assert writer.head_commit_seq == 2
-    assert [entry["event"] for entry in logs] == ["store.completion_failed"]
+    assert [entry["event"] for entry in logs] == ["store.completion_failed", "store.completion_failed_again"]
+
+
+@pytest.mark.rule("ST-003")
+@pytest.mark.case("FC-49")
+async def test_who_could_not_be_told_is_told_that_nothing_is_known(make_writer, store: Store, nursery):
+    writer = make_writer()
+    told: list[Any] = []
+
+    def half_way(outcome: Any) -> None:
+        told.append(outcome)
+        if len(told) == 1:
+            raise KeyError("a bug in an observer")
+
+    writer.submit(unit("a", session_row("a")), half_way)
+    await nursery.start(writer.run)
+    await writer.drain()
+    committed, unknown = told
+    assert isinstance(committed, Committed)
+    assert (type(unknown), unknown.code) == (OutcomeUnknown, "internal")
+    told.clear()
+    writer.submit_together([unit("a", session_row("a")), unit("b", session_row("b"))], half_way)
+    await writer.drain()
+    assert [[type(one) for one in outcomes] for outcomes in told] == [[Committed] * 2, [OutcomeUnknown] * 2]
+    told.clear()
+    writer.submit_pieces([piece("a", "m", 0, "abc")], half_way)
+    await writer.drain()
+    assert told == [True, False]
+    assert store.reader.session(key("b")).value is not None
 
 
 async def test_text_written_behind_is_in_the_group_of_its_place(make_writer, store: Store, nursery):
