@@ -5,8 +5,10 @@ costs is that the write-ahead log cannot be emptied meanwhile. It takes its name
 checked. Who makes copies when, and what becomes of a failure, is the caller's business.
 """
 
+import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -32,7 +34,6 @@ STEP_PAGES: Final = 256
 
 COPY_KINDS: Final = ("copy", "backup", "version")
 """Copies made at intervals, by command, and before a migration; the first are taken away in rotation."""
-
 
 _UNFINISHED: Final = ".unfinished"
 
@@ -94,10 +95,20 @@ def rotate(database: Path, kept: int) -> tuple[Path, ...]:
     return tuple(periodic[kept:])
 
 
-def remove_unfinished(database: Path, kind: str) -> None:
-    """Take away what a maker of copies of this kind left that was killed. Not while one is at work."""
-    for path in database.parent.glob(f"{database.name}.{kind}-*{_UNFINISHED}"):
+def abandoned_drafts(database: Path) -> tuple[Path, ...]:
+    """Beginnings of copies beside the database whose makers were killed. One at work holds its draft locked."""
+    drafts = [
+        path for kind in COPY_KINDS for path in database.parent.glob(f"{database.name}.{kind}-*{_UNFINISHED}")
+    ]
+    return tuple(sorted(path for path in drafts if not _is_being_written(path)))
+
+
+def remove_abandoned_drafts(database: Path) -> tuple[Path, ...]:
+    """Take them away; what was taken. Each is as large as what was copied of the database by then."""
+    drafts = abandoned_drafts(database)
+    for path in drafts:
         _remove(path)
+    return drafts
 
 
 def facts_of(path: Path, base_layer: str = SYSTEM_LAYER) -> CopyFacts:
@@ -120,24 +131,25 @@ def make_copy(
     """Copy the database, in use or not, to `target`, which must not exist: checked, durable, mode 0600.
 
     `may_go_on` is asked between steps; it may wait, and raises or returns False to stop (`CopyStopped`). Raises
-    `StoreDamaged` for a source that cannot be copied whole, `StoreFull`, `StoreUnavailable`, and `FileExistsError`.
+    `StoreDamaged` for a source that cannot be copied whole, `StoreFull`, `StoreUnavailable`, and `FileExistsError`,
+    also when the same copy is being made elsewhere.
     """
     if target.exists():
         raise FileExistsError(f"{target} is there already")
     draft = target.with_name(target.name + _UNFINISHED)
+    if _is_being_written(draft):
+        raise FileExistsError(f"{target} is being made already")
     try:
-        _remove(draft)
-        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        source = open_for_reading(database, base_layer)
-        try:
-            copy_pages(source, draft, may_go_on, base_layer)
-        finally:
-            source.close(True)
-        facts = facts_of(draft, base_layer)
-        sync_file(draft)
-        # A name that somebody took meanwhile is not overwritten.
-        target.hardlink_to(draft)
-        draft.unlink()
+        with _draft(draft):
+            source = open_for_reading(database, base_layer)
+            try:
+                copy_pages(source, draft, may_go_on, base_layer)
+            finally:
+                source.close(True)
+            facts = facts_of(draft, base_layer)
+            sync_file(draft)
+            # A name that somebody took meanwhile is not overwritten.
+            target.hardlink_to(draft)
         sync_folder(target.parent)
     except apsw.Error as error:
         raise translated(error, database) from error
@@ -145,8 +157,6 @@ def make_copy(
         raise
     except OSError as error:
         raise StoreUnavailable(f"{target}: {error.strerror}") from error
-    finally:
-        _remove(draft)
     return facts
 
 
@@ -191,6 +201,36 @@ def facts_in(connection: apsw.Connection, path: Path) -> CopyFacts:
         raise StoreDamaged(path, "it has no identity")
     sessions = connection.execute("SELECT count(*) FROM sessions WHERE deleted_at IS NULL").get
     return CopyFacts(str(meta[0]), int(meta[1]), int(sessions), schema_version(connection))
+
+
+@contextmanager
+def _draft(path: Path) -> Iterator[None]:
+    """A new, empty draft, locked for as long as it is written; nothing of it is left afterwards.
+
+    Not by SQLite's own locks, which a process loses with the first descriptor of the file that it closes.
+    """
+    _remove(path)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        _remove(path)
+        os.close(descriptor)
+
+
+def _is_being_written(draft: Path) -> bool:
+    try:
+        descriptor = os.open(draft, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False  # not there, or nobody's whose lock could be asked for
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def _remove(draft: Path) -> None:

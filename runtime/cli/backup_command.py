@@ -11,7 +11,7 @@ from runtime.cli.output import Output
 from runtime.cli.restore_command import EXIT_DATABASE
 from runtime.config import Flags
 from runtime.system_ports import SystemClock
-from store.copies import copy_path, make_copy
+from store.copies import copy_path, make_copy, remove_abandoned_drafts
 from store.errors import StoreDamaged, StoreError
 from store.open import DATABASE_FILE_NAME
 
@@ -33,6 +33,8 @@ def _back_up(database: Path, out: Path | None, output: Output) -> None:
         raise CommandFailed(f"{database} is not there", "name the data folder with --data-dir")
     target = copy_path(database, "backup", SystemClock().now_ms()) if out is None else out
     try:
+        for left in remove_abandoned_drafts(database):
+            output.hint(f"removed {left.name}, left by a copy that was broken off")
         facts = make_copy(database, target)
     except FileExistsError as error:
         raise CommandFailed(str(error), "name another file", exit_code=EXIT_ARGUMENTS) from error

@@ -28,6 +28,7 @@ from runtime.service.access import TOKEN_FILE
 from runtime.service.open_files import open_files_needed
 from runtime.service.ready import StartRefused
 from store.connection import open_for_reading, schema_version
+from store.copies import abandoned_drafts
 from store.errors import StoreError
 from store.instance_lock import file_system_kind
 from store.migrations import shipped_migrations
@@ -89,6 +90,7 @@ def examine(
     yield _daemon(configuration)
     yield _open_files(configuration)
     yield _database(configuration.data_dir / DATABASE_FILE_NAME)
+    yield from _abandoned_drafts(configuration.data_dir / DATABASE_FILE_NAME)
     yield from _token_file(configuration.data_dir / TOKEN_FILE, "token file")
     for token in configuration.tokens:
         yield from _token_file(token.token_file, f"token {token.name}", must_exist=True)
@@ -209,6 +211,12 @@ def _database(path: Path) -> Finding:
         text = f"{path} has schema version {version}, this program knows up to {known}"
         return Finding("database", "problem", text, "install the program that wrote it, or a newer one")
     return Finding("database", "ok", f"opens, schema version {version} of {known}")
+
+
+def _abandoned_drafts(database: Path) -> Iterator[Finding]:
+    for draft in abandoned_drafts(database):
+        text = f"{draft} was left by a copy that was broken off ({draft.stat().st_size // MEBIBYTE} MiB)"
+        yield Finding("copies", "note", text, "the next greenroom backup, or start, takes it away")
 
 
 def _token_file(path: Path, check: str, *, must_exist: bool = False) -> Iterator[Finding]:

@@ -32,6 +32,7 @@ from runtime.system_ports import SystemClock, SystemIdentifiers
 from runtime.wire.rows import ServerInfo
 from store.canonical.identifiers import SessionKey
 from store.commit_log import LogLimits
+from store.copies import remove_abandoned_drafts
 from store.errors import DataDirectoryInUse, NetworkFileSystem, SchemaTooNew, StoreDamaged, StoreError
 from store.files import LocalFiles
 from store.instance_lock import acquire_instance_lock
@@ -162,6 +163,8 @@ def _store(config: Configuration, data_dir: Path, clock: SystemClock) -> Iterato
         page_bytes_max=limits.max_page_bytes,
         faults=failpoints,
     )
+    for draft in remove_abandoned_drafts(data_dir / DATABASE_FILE_NAME):
+        log.warning("removed the beginning of a copy that was broken off", path=str(draft))
     try:
         store = open_store(LocalFiles(data_dir / DATABASE_FILE_NAME, limits.store_reserve_bytes), options)
     except StoreDamaged as error:

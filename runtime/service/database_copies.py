@@ -14,7 +14,15 @@ import structlog
 import trio
 
 from runtime.ports import WallClock
-from store.copies import KeptCopy, copy_path, facts_of, kept_copies, make_copy, remove_unfinished, rotate
+from store.copies import (
+    KeptCopy,
+    copy_path,
+    facts_of,
+    kept_copies,
+    make_copy,
+    remove_abandoned_drafts,
+    rotate,
+)
 from store.errors import StoreError, StoreFull
 
 log = structlog.get_logger(__name__)
@@ -58,7 +66,7 @@ class DatabaseCopies:
             raise
 
     def _make(self, stopped: threading.Event) -> None:
-        remove_unfinished(self.database, "copy")
+        remove_abandoned_drafts(self.database)
         newest = self._newest()
         if newest is not None and self._is_up_to_date(newest):
             os.utime(newest.path)

@@ -8,6 +8,7 @@ import pytest
 
 from runtime.cli.backup_command import backup_command
 from runtime.cli.check_command import check_command
+from runtime.cli.doctor import doctor_command
 from runtime.cli.restore_command import restore_command
 from store.connection import open_for_writing
 from store.instance_lock import acquire_instance_lock
@@ -75,6 +76,21 @@ def test_a_backup_goes_where_it_is_told_and_over_nothing(database, flags, capsys
     assert backup_command(str(out), flags, as_json=False) == 2
     assert "is there already" in capsys.readouterr().err
     assert out.read_bytes() == before
+
+
+def test_what_a_killed_backup_left_is_named_by_doctor_and_gone_with_the_next(database, flags, capsys):
+    left = database.with_name(f"{database.name}.backup-20200101T000000Z.unfinished")
+    left.write_bytes(b"half")
+    doctor_command(flags, as_json=True)
+    (found,) = [finding for finding in document(capsys)["findings"] if finding["check"] == "copies"]
+    assert found["verdict"] == "note"
+    assert str(left) in found["text"]
+    assert left.exists()
+    assert backup_command(None, flags, as_json=False) == 0
+    assert f"removed {left.name}" in capsys.readouterr().err
+    assert not left.exists()
+    doctor_command(flags, as_json=True)
+    assert "copies" not in {finding["check"] for finding in document(capsys)["findings"]}
 
 
 def test_without_a_database_there_is_nothing_to_back_up(data_dir, flags, capsys):

@@ -8,7 +8,16 @@ import pytest
 
 from store.checksums import checksums_shipped
 from store.connection import is_summed, open_unchanging
-from store.copies import CopyStopped, copy_path, facts_of, kept_copies, make_copy, rotate
+from store.copies import (
+    CopyStopped,
+    abandoned_drafts,
+    copy_path,
+    facts_of,
+    kept_copies,
+    make_copy,
+    remove_abandoned_drafts,
+    rotate,
+)
 from store.errors import StoreDamaged, StoreUnavailable
 from store.open import DATABASE_FILE_NAME, Store
 from store.restore import restore
@@ -151,3 +160,27 @@ def test_the_facts_of_what_is_no_copy_are_not_made_up(tmp_path: Path):
             facts_of(tmp_path / name)
     with pytest.raises(StoreUnavailable, match="is not there"):
         facts_of(tmp_path / "missing.db")
+
+
+def test_the_draft_of_a_killed_maker_goes_and_that_of_a_living_one_stays(tmp_path: Path):
+    store = open_in(tmp_path)
+    fill(store)
+    database = tmp_path / DATABASE_FILE_NAME
+    abandoned = tmp_path / f"{DATABASE_FILE_NAME}.backup-20200101T000000Z.unfinished"
+    seen = []
+
+    def meddle() -> bool:
+        abandoned.write_bytes(b"half")
+        abandoned.with_name(f"{abandoned.name}-journal").write_bytes(b"half")
+        with pytest.raises(FileExistsError, match="being made already"):
+            make_copy(database, target)
+        seen.append((abandoned_drafts(database), remove_abandoned_drafts(database)))
+        return True
+
+    target = copy_path(database, "backup", 1_700_000_000_000)
+    make_copy(database, target, meddle)
+    assert seen == [((abandoned,), (abandoned,))] * len(seen)
+    assert seen
+    store.close()
+    assert [copy.path for copy in kept_copies(database)] == [target]
+    assert not list(tmp_path.glob("*unfinished*"))
