@@ -994,6 +994,7 @@ export interface SessionCreateReply {
 export interface SessionGetParams {
   readonly workspaceId: WorkspaceId;
   readonly agentSessionId: SessionId;
+  /** A summary has the session, its newest turn and what waits for an answer in its tree: no older turns, no children. */
   readonly projection?: "full" | "summary" | null;
 }
 
@@ -1060,6 +1061,10 @@ export interface SessionListDeletedParams {
   readonly limit?: number | null;
   /** Only these. */
   readonly agentSessionIds?: ReadonlyArray<SessionId> | null;
+  /** Only those whose title has these words as they stand, in any case. */
+  readonly title?: string | null;
+  /** Only those of this project, or of none. The project need not be there any more. */
+  readonly railPlacement?: ConversationsPlacement | ProjectPlacement | null;
 }
 
 /** One page of deleted sessions. */

@@ -4,7 +4,7 @@ Production is `store.writer` on a thread of its own; simulation is `store.inline
 called in the loop. Nothing outside the store speaks SQL.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Generic, Literal, Protocol, TypeVar
 
 import attrs
@@ -85,6 +85,17 @@ class SessionFilter:
     agent_target_id: str | None = None
     active: bool | None = None
     pinned: bool | None = None
+
+
+@attrs.frozen
+class DeletedFilter:
+    """Which deleted roots a list shows; what is null leaves out none (AP-029)."""
+
+    only: tuple[SessionId, ...] | None = None
+    title: str | None = None
+    """Words of the title, in any case."""
+    section_keys: tuple[str | None, ...] | None = None
+    """`railSectionKey` of those shown; null stands for the conversations without a project."""
 
 
 @attrs.frozen
@@ -203,7 +214,10 @@ class StoreReader(Protocol):
     def load(self, key: SessionKey) -> Read[LoadedSession | None]:
         """Everything an actor needs to start."""
 
-    def detail(self, key: SessionKey, turns_max: int) -> Read[SessionDetail | None]: ...
+    def detail(
+        self, key: SessionKey, turns_max: int, *, with_children: bool = True
+    ) -> Read[SessionDetail | None]:
+        """The session with its newest turns and all that waits in its tree."""
 
     def sessions(
         self, workspace_id: WorkspaceId, which: SessionFilter, cursor: str | None, limit: int
@@ -228,9 +242,9 @@ class StoreReader(Protocol):
         workspace_id: WorkspaceId,
         cursor: str | None,
         limit: int,
-        only: Collection[SessionId] | None = None,
+        which: DeletedFilter | None = None,
     ) -> Read[Page[Session]]:
-        """Roots that are deleted and not purged, newest deletion first (ST-027); `only` leaves out all others."""
+        """Roots that are deleted and not purged, newest deletion first (ST-027)."""
 
     def search(
         self, workspace_id: WorkspaceId, query: str, cursor: str | None, limit: int

@@ -4,7 +4,7 @@ Runs on the thread that calls it; in the service that is the loop, since a read 
 for the writer and never holds a transaction between calls. The SQL stands in `store.statements`.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
@@ -33,6 +33,7 @@ from store.errors import RowError, translated
 from store.message_windows import read_window
 from store.port import (
     AttachmentFacts,
+    DeletedFilter,
     DeletedTree,
     ListedSession,
     ListedWorkspace,
@@ -45,6 +46,7 @@ from store.port import (
     SessionDetail,
     SessionFilter,
 )
+from store.rows import SqlValue
 from store.session_detail import SizedT, read_detail, within
 from store.statements import (
     attachments,
@@ -80,6 +82,7 @@ class SqliteReader:
         self._connection = connection
         self._path = path
         self._page_bytes_max = page_bytes_max
+        connection.create_scalar_function("folded", _folded, 1, deterministic=True)
 
     def session(self, key: SessionKey) -> Read[Session | None]:
         """See `StoreReader`."""
@@ -103,13 +106,17 @@ class SqliteReader:
             )
             return Read(loaded, commit_seq)
 
-    def detail(self, key: SessionKey, turns_max: int) -> Read[SessionDetail | None]:
+    def detail(
+        self, key: SessionKey, turns_max: int, *, with_children: bool = True
+    ) -> Read[SessionDetail | None]:
         """See `store.session_detail`."""
         with self._snapshot() as commit_seq:
             stored = sessions.find(self._connection, key)
             if stored is None:
                 return Read(None, commit_seq)
-            detail = read_detail(self._connection, stored, turns_max, self._page_bytes_max)
+            detail = read_detail(
+                self._connection, stored, turns_max, self._page_bytes_max, with_children=with_children
+            )
             return Read(detail, commit_seq)
 
     def sessions(
@@ -163,14 +170,16 @@ class SqliteReader:
         workspace_id: WorkspaceId,
         cursor: str | None,
         limit: int,
-        only: Collection[SessionId] | None = None,
+        which: DeletedFilter | None = None,
     ) -> Read[Page[Session]]:
         """See `StoreReader`. One that cannot be read is left out, so that it hides no other (FC-40)."""
         after = deleted_sessions.TOP
         if cursor is not None:
             after = deleted_sessions.DeletedPlace(*decode_cursor("deleted", 2, cursor))
         with self._snapshot() as commit_seq:
-            listed = deleted_sessions.page(self._connection, workspace_id, only, after, limit + 1)
+            listed = deleted_sessions.page(
+                self._connection, workspace_id, which or DeletedFilter(), after, limit + 1
+            )
             found, more = _taken(listed, limit)
             items = tuple(one.session for one in found if one.session is not None)
             place = found[-1].place if more else None
@@ -359,6 +368,12 @@ class SqliteReader:
         except RowError:
             active_turn = None  # the session is shown without it; whoever asks for the turn is told
         return ListedSession(session, active_turn, pending)
+
+
+def _folded(*values: SqlValue) -> SqlValue:
+    """For comparing what people type: SQLite knows the case of ASCII alone."""
+    (text,) = values
+    return text.casefold() if isinstance(text, str) else None
 
 
 def _within(listed: Iterable[SizedT], limit: int, bytes_max: int) -> tuple[list[SizedT], bool]:

@@ -33,12 +33,15 @@ SizedT = TypeVar("SizedT", bound=_Sized)
 
 
 def read_detail(
-    connection: apsw.Connection, stored: StoredSession, turns_max: int, bytes_max: int
+    connection: apsw.Connection, stored: StoredSession, turns_max: int, bytes_max: int, *, with_children: bool
 ) -> SessionDetail:
-    """The newest `turns_max` turns, or as many as fit; pending interactions of the tree, and all of those turns."""
+    """The newest `turns_max` turns, or as many as fit; pending interactions of the tree, and all of those turns.
+
+    Children that are not wanted are named as cut, where there are some.
+    """
     session, reference = stored.session, stored.reference
     below = sessions.descendants(connection, session.workspace_id, session.agent_session_id)
-    children, children_cut = within(below, round(bytes_max * CHILDREN_SHARE))
+    children, children_cut = within(below if with_children else [], round(bytes_max * CHILDREN_SHARE))
     tree = [reference, *(child.reference for child in below)]
     pending, pending_cut = within(interactions.pending(connection, tree), round(bytes_max * PENDING_SHARE))
     shown = {found.place: found for found in pending}
@@ -63,7 +66,7 @@ def read_detail(
     more = len(taken) < len(newest)
     parts: tuple[tuple[IncompletePart, bool], ...] = (
         ("interactions", pending_cut or asked_cut),
-        ("children", children_cut),
+        ("children", children_cut or (bool(below) and not with_children)),
     )
     active_id = session.active_turn_id
     return SessionDetail(

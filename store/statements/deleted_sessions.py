@@ -15,7 +15,7 @@ import orjson
 from store.canonical.identifiers import SessionId, SessionKey, WorkspaceId
 from store.canonical.session import Session
 from store.errors import RowError, SessionMoved
-from store.port import DeletedTree
+from store.port import DeletedFilter, DeletedTree
 from store.rows import SESSION, SqlValue
 from store.statements import worktrees
 from store.statements.composition import compose, selected
@@ -69,7 +69,9 @@ _PAGE = compose(
     WHERE s.workspace_id = ?1 AND s.deleted_at IS NOT NULL AND s.parent_agent_session_id IS NULL
         AND (s.deleted_at, s.id) < (?2, ?3)
         AND (?4 IS NULL OR s.agent_session_id IN (SELECT value FROM json_each(?4)))
-    ORDER BY s.deleted_at DESC, s.id DESC LIMIT ?5
+        AND (?5 IS NULL OR instr(folded(s.title), folded(?5)))
+        AND (?6 IS NULL OR EXISTS (SELECT 1 FROM json_each(?6) WHERE value IS s.rail_section_key))
+    ORDER BY s.deleted_at DESC, s.id DESC LIMIT ?7
     """,
     selected=selected(SESSION, "s"),
 )
@@ -167,17 +169,21 @@ def names_in_tree(connection: apsw.Connection, workspace_id: WorkspaceId, root: 
 def page(
     connection: apsw.Connection,
     workspace_id: WorkspaceId,
-    only: Collection[SessionId] | None,
+    which: DeletedFilter,
     after: DeletedPlace,
     limit: int,
 ) -> Iterator[ListedDeletion]:
-    """Deleted roots behind a place, newest deletion first; `only` leaves out all others."""
-    named = None if only is None else orjson.dumps(sorted(only)).decode()
-    bindings = (workspace_id, after.deleted_at, after.reference, named, limit)
+    """Deleted roots behind a place, newest deletion first."""
+    named, keys = _json(which.only), _json(which.section_keys)
+    bindings = (workspace_id, after.deleted_at, after.reference, named, which.title, keys, limit)
     for deleted_at, *values in connection.execute(_PAGE, bindings):
         assert isinstance(deleted_at, int)
         assert isinstance(values[0], int)
         yield ListedDeletion(DeletedPlace(deleted_at, values[0]), _readable(tuple(values)))
+
+
+def _json(values: Collection[str | None] | None) -> str | None:
+    return None if values is None else orjson.dumps(list(values)).decode()
 
 
 def due(

@@ -142,6 +142,30 @@ async def test_each_projection_is_named_in_its_answer_and_neither_asks_the_agent
     assert daemon.providers() == before
 
 
+@pytest.mark.rule("AP-022")
+async def test_a_summary_is_the_newest_turn_and_what_waits_and_turns_go_on_at_its_cursor(
+    client: Client, workspace: str
+) -> None:
+    talk = await start(client, workspace, "[[say one]]")
+    first = await client.settled(talk.turn)
+    second = await talk.send("[[ask]]")
+    asked = await talk.pending()
+    full = await client.request("session/get", **talk.key)
+    summary = await client.request("session/get", **talk.key, projection="summary")
+    assert summary["session"] == full["session"]
+    assert summary["activeTurn"] == full["activeTurn"] == full["turns"][0]
+    assert summary["interactions"] == [asked]
+    assert (summary["children"], summary["incomplete"]) == ([], [])
+    assert (summary["turns"], len(full["turns"])) == (full["turns"][:1], 2)
+    page = await client.request("turn/list", **talk.key, cursor=summary["turnsCursor"])
+    assert [turn["turnId"] for turn in page["items"]] == [first["turnId"]]
+    await talk.answer(asked)
+    await client.settled(second)
+    assert (await client.request("session/get", **talk.key, projection="summary"))["turns"][0][
+        "phase"
+    ] == "settled"
+
+
 @pytest.mark.rule("AP-002")
 async def test_another_projection_or_member_is_refused(client: Client, workspace: str) -> None:
     talk = await start(client, workspace)

@@ -1,5 +1,8 @@
 """`session/listDeleted`: what can be brought back, page by page."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from tests.end_to_end.client import Client
@@ -51,3 +54,47 @@ async def test_only_those_named_are_listed(client: Client, workspace: str) -> No
     assert page["sessions"] == page["items"]
     refused = await client.refused("session/listDeleted", workspaceId=workspace, agentSessionIds=[])
     assert refused["details"]["path"] == "params.agentSessionIds"
+
+
+async def listed(client: Client, workspace: str, **which: Any) -> list[str | None]:
+    """The titles on all pages of one item."""
+    titles: list[str | None] = []
+    cursor = None
+    while True:
+        page = await client.request(
+            "session/listDeleted", workspaceId=workspace, limit=1, cursor=cursor, **which
+        )
+        titles += [row["title"] for row in page["items"]]
+        cursor = page["nextCursor"]
+        if cursor is None:
+            return titles
+
+
+@pytest.mark.rule("AP-029")
+async def test_a_part_of_the_title_and_the_project_narrow_the_list(
+    client: Client, workspace: str, tmp_path: Path
+) -> None:
+    shop, gone = tmp_path / "shop", tmp_path / "gone"
+    shop.mkdir()
+    gone.mkdir()
+    made = [("Größe ändern", shop), ("100% done_", gone), ("größer", None), (None, shop)]
+    names = []
+    for title, project in made:
+        placement = None if project is None else {"type": "project", "version": 1, "path": str(project)}
+        talk = await start(client, workspace, title=title, railPlacement=placement)
+        names.append(talk.session_id)
+    gone.rmdir()
+    await client.request("session/delete", workspaceId=workspace, agentSessionIds=names)
+    projects = {path: {"type": "project", "version": 1, "path": f"{path}/"} for path in (shop, gone)}
+    conversations = {"type": "conversations", "version": 1}
+    assert await listed(client, workspace, title="GRÖSSE") == ["größer", "Größe ändern"]
+    assert await listed(client, workspace, title="0% d") == ["100% done_"]
+    assert await listed(client, workspace, title="e_x") == []
+    assert await listed(client, workspace, railPlacement=projects[shop]) == [None, "Größe ändern"]
+    assert await listed(client, workspace, railPlacement=projects[gone]) == ["100% done_"]
+    assert await listed(client, workspace, railPlacement=conversations) == ["größer"]
+    assert await listed(client, workspace, railPlacement=projects[shop], title="ändern") == ["Größe ändern"]
+    one = await listed(client, workspace, agentSessionIds=names[:2], railPlacement=projects[gone])
+    assert one == ["100% done_"]
+    refused = await client.refused("session/listDeleted", workspaceId=workspace, title="")
+    assert refused["details"]["path"] == "params.title"

@@ -142,6 +142,25 @@ def test_a_withdrawn_request_is_superseded_and_the_turn_goes_on() -> None:
     assert book.turns[turn_id].phase == "running"
 
 
+@pytest.mark.rule("AP-039")
+def test_a_plan_that_was_replaced_is_not_carried_out_by_an_answer_to_the_old_one() -> None:
+    book = Playbook()
+    turn_id = book.running()
+    for request, plan in (("r1", "# Delete all"), ("r2", "# Delete nothing")):
+        asked = n.InteractionRequested(turn_id, RequestId(request), "plan", PlanInput(markdown=plan), OPTIONS)
+        book.say(asked)
+        if request == "r1":
+            book.say(n.InteractionWithdrawn(turn_id, RequestId("r1")))
+    book.answer(turn_id, "yes", "late", "r1")
+    [refused] = book.answers["late"]
+    assert isinstance(refused, Refusal)
+    assert refused.code == "interaction.not_pending"
+    assert answers_told(book) == []
+    assert book.interactions[turn_id, "r1"].answer is None
+    book.answer(turn_id, "yes", "now", "r2")
+    assert [told.request_id for told in answers_told(book)] == ["r2"]
+
+
 @pytest.mark.rule("RT-016")
 def test_a_lost_process_supersedes_pending_and_leaves_answers_on_their_way_unknown() -> None:
     book = Playbook()

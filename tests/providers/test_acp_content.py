@@ -194,6 +194,36 @@ def test_tool_call_is_told_by_change_and_growing_output_as_appended_text() -> No
     )
 
 
+@pytest.mark.rule("ST-018", "ST-019")
+@pytest.mark.parametrize(
+    ("content", "raw", "output"),
+    [
+        ("hello", {"stdout": "hello"}, "hello"),
+        ("hello", {"stdout": " hello\n"}, " hello\n"),
+        ("\nhello ", {"stdout": "hello", "stderr": "warned"}, "hello\nwarned"),
+        ("warned", {"stdout": "hello\n", "stderr": "warned\n"}, "hello\nwarned\n"),
+        ("hello there", {"stdout": "hello"}, "hello there"),
+        ("hel lo", {"stdout": "hello"}, "hel lo"),
+        ("", {"stdout": "hello", "stderr": "warned"}, "hello\nwarned"),
+        ("", {"stderr": "warned"}, "warned"),
+        ("", {"stdout": "part", "aggregated_output": "part and more"}, "part and more"),
+        ("", {"error": "boom"}, "boom"),
+    ],
+)
+def test_a_commands_last_text_gives_way_only_to_the_stream_it_repeats_and_ends_what_was_shown_before(
+    content: str, raw: dict[str, str], output: str
+) -> None:
+    book = prompted()
+    running = [{"type": "content", "content": {"type": "text", "text": "running"}}]
+    book.receive(
+        update("sa", "tool_call", toolCallId="c1", title="x", status="in_progress", content=running)
+    ).skip()
+    last = [{"type": "content", "content": {"type": "text", "text": content}}] if content else []
+    book.receive(
+        update("sa", "tool_call_update", toolCallId="c1", status="completed", content=last, rawOutput=raw)
+    ).expect(ToolCallReported(T1, CALL, status="completed", output_text=output))
+
+
 def test_raw_output_serves_when_there_is_no_content_and_gives_the_exit_code() -> None:
     prompted().receive(
         update("sa", "tool_call", toolCallId="c1", title="ls", status="in_progress"),

@@ -95,3 +95,26 @@ def test_a_page_of_sessions_ends_at_its_size_too(tmp_path: Path) -> None:
         names += [item.session.agent_session_id for item in page.items]
         cursor, pages = page.next_cursor, pages + 1
     assert names == [f"s{number}" for number in range(29, -1, -1)]
+
+
+def test_a_summary_has_the_newest_turn_and_what_waits_and_says_where_the_rest_is(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    add_turns(store, 3, 100)
+    written(store, unit("s", turn_row("s", "t4", 4, phase="waiting"), asked("t4", "now", 100)))
+    written(store, unit("s", session_row("s", active_turn_id="t4")))
+    written(store, unit("kid", child_of("kid", "s", "s")))
+    found = store.reader.detail(key("s"), 1, with_children=False).value
+    assert found is not None
+    assert found.active_turn is not None
+    assert found.active_turn.turn_id == "t4"
+    assert [row.request_id for row in found.interactions] == ["now"]
+    assert [turn.turn_id for turn in found.turns] == ["t4"]
+    assert (found.children, found.incomplete) == ((), ("children",))
+    rest = store.reader.turns(key("s"), found.turns_cursor, 200).value
+    assert [turn.turn_id for turn in rest.items] == ["t3", "t2", "t1"]
+
+
+def test_a_summary_of_a_session_without_turns_and_children_is_whole(tmp_path: Path) -> None:
+    found = opened(tmp_path).reader.detail(key("s"), 1, with_children=False).value
+    assert found is not None
+    assert (found.turns_cursor, found.incomplete) == (None, ())

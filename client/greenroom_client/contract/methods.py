@@ -140,6 +140,9 @@ class Methods(ABC):
     ) -> SessionGetReply:
         """Read a session, its newest turns and its pending interactions.
 
+        projection: A summary has the session, its newest turn and what waits for an answer in its tree: no
+        older turns, no children.
+
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
         session.not_found, session.deleted, session.quarantined, request.invalid, auth.forbidden,
         protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
@@ -418,11 +421,15 @@ class Methods(ABC):
         cursor: str | None = None,
         limit: int | None = None,
         agent_session_ids: Sequence[SessionId] | None = None,
+        title: str | None = None,
+        rail_placement: ConversationsPlacement | ProjectPlacement | None = None,
     ) -> SessionListDeletedReply:
         """List the deleted sessions of a workspace.
 
         cursor: `nextCursor` of the page before; without it, the first page.
         agent_session_ids: Only these.
+        title: Only those whose title has these words as they stand, in any case.
+        rail_placement: Only those of this project, or of none. The project need not be there any more.
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
         request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
@@ -431,7 +438,12 @@ class Methods(ABC):
         result: SessionListDeletedReply = await self.request(
             "session/listDeleted",
             _given(
-                workspace_id=workspace_id, cursor=cursor, limit=limit, agent_session_ids=agent_session_ids
+                workspace_id=workspace_id,
+                cursor=cursor,
+                limit=limit,
+                agent_session_ids=agent_session_ids,
+                title=title,
+                rail_placement=rail_placement,
             ),
         )
         return result

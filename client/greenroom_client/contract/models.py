@@ -1094,6 +1094,7 @@ class SessionGetParams(TypedDict):
     workspaceId: WorkspaceId
     agentSessionId: SessionId
     projection: NotRequired[Literal["full", "summary"] | None]
+    """A summary has the session, its newest turn and what waits for an answer in its tree: no older turns, no children."""
 
 
 class SessionGetReply(TypedDict):
@@ -1163,6 +1164,10 @@ class SessionListDeletedParams(TypedDict):
     limit: NotRequired[int | None]
     agentSessionIds: NotRequired[Sequence[SessionId] | None]
     """Only these."""
+    title: NotRequired[str | None]
+    """Only those whose title has these words as they stand, in any case."""
+    railPlacement: NotRequired[ConversationsPlacement | ProjectPlacement | None]
+    """Only those of this project, or of none. The project need not be there any more."""
 
 
 class SessionListDeletedReply(TypedDict):

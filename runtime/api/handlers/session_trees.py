@@ -6,9 +6,11 @@ from functools import partial
 from runtime.api.requests_context import Handled, Request
 from runtime.operations.operation import WatchedSink
 from runtime.operations.place_marks import PlaceMarks
+from runtime.operations.placement import project_path, section_key
 from runtime.operations.session_trees import AskedTrees
 from runtime.wire import replies, requests
 from store.canonical.identifiers import SessionKey
+from store.port import DeletedFilter
 
 
 def delete(request: Request[requests.SessionTreesParams]) -> Handled:
@@ -29,9 +31,13 @@ def purge(request: Request[requests.SessionTreesParams]) -> Handled:
 def list_deleted(request: Request[requests.SessionListDeletedParams]) -> Handled:
     """`session/listDeleted`: topmost sessions, the newest deletion first (ST-027)."""
     params = request.params
-    read = request.services.reader.deleted_sessions(
-        params.workspace_id, params.cursor, params.limit, params.agent_session_ids
-    )
+    placement, keys = params.rail_placement, None
+    if placement is not None:
+        # A project that is gone is named as one that is there; the list is how its sessions are found again (AP-029).
+        project = placement.path if isinstance(placement, requests.ProjectPlacement) else None
+        keys = (section_key(None if project is None else project_path(project)),)
+    which = DeletedFilter(params.agent_session_ids, params.title, keys)
+    read = request.services.reader.deleted_sessions(params.workspace_id, params.cursor, params.limit, which)
     items = read.value.items
     request.sink.reply(
         replies.SessionListDeletedReply(

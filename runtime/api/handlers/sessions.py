@@ -17,6 +17,7 @@ from store.canonical.session import Session
 from store.port import MessageQuery, SessionFilter
 
 DETAIL_TURNS = 50
+SUMMARY_TURNS = 1
 
 
 def create(request: Request[requests.SessionCreateParams]) -> Handled:
@@ -73,9 +74,11 @@ def close(request: Request[requests.SessionCloseParams]) -> Handled:
 
 
 def get(request: Request[requests.SessionGetParams]) -> Handled:
-    """`session/get`: never starts anything (RT-041)."""
+    """`session/get`: never starts anything (RT-041). A summary is what a list of open sessions needs (AP-022)."""
     params, services = request.params, request.services
-    read = services.reader.detail(params.session_key, DETAIL_TURNS)
+    summary = params.projection == "summary"
+    turns_max = SUMMARY_TURNS if summary else DETAIL_TURNS
+    read = services.reader.detail(params.session_key, turns_max, with_children=not summary)
     if read.value is None:
         return Refusal("session.not_found")
     detail = read.value

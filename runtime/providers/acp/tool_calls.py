@@ -9,7 +9,7 @@ from typing import Final, Literal
 import attrs
 
 from runtime.providers.acp.wire import DiffPart, ToolCallPart
-from runtime.providers.jsonrpc.members import object_of, text_of
+from runtime.providers.jsonrpc.members import Members, object_of, text_of
 from runtime.providers.normalized import ProviderEvent, ToolCallReported, ToolOutputChunk
 from runtime.providers.unified_diff import unified_diff
 from store.canonical.common import Json
@@ -21,7 +21,8 @@ REMEMBERED_CALLS_MAX = 1024
 
 _RANKS: Final[dict[ToolStatus, int]] = {"pending": 0, "running": 1}
 _ENDED: Final = 2
-_OUTPUT_NAMES: Final = ("aggregated_output", "output", "text", "stdout", "error")
+_OUTPUT_NAMES: Final = ("aggregated_output", "output", "text")
+_STREAM_NAMES: Final = ("stdout", "stderr")
 
 
 @attrs.define
@@ -170,7 +171,7 @@ def _news(value: str | None, known: str) -> str | None:
 
 
 def _output_of(part: ToolCallPart) -> tuple[str | None, int | None]:
-    """Output text and exit code: the content when there is any, else what the raw output holds under usual names."""
+    """Output text and exit code, from the content and what the raw output holds under usual names."""
     raw = part.raw_output
     if isinstance(raw, str):
         return part.text or text_of(raw), None
@@ -181,5 +182,14 @@ def _output_of(part: ToolCallPart) -> tuple[str | None, int | None]:
         object_of(members.get("metadata")).get("exit"),
     )
     exit_code = next((code for code in codes if type(code) is int), None)
-    text = part.text or next((text for name in _OUTPUT_NAMES if (text := text_of(members.get(name)))), None)
-    return text, exit_code
+    return _text_of_command(part.text, members), exit_code
+
+
+def _text_of_command(content: str | None, members: Members) -> str | None:
+    """The content when there is any, unless it is one of the streams over again: then both, as they are (ST-018)."""
+    text = content or next((text for name in _OUTPUT_NAMES if (text := text_of(members.get(name)))), None)
+    streams = [stream for name in _STREAM_NAMES if (stream := text_of(members.get(name)))]
+    if streams and (text is None or text.strip() in [stream.strip() for stream in streams]):
+        first, *rest = streams
+        return "".join((first, *("" if first.endswith("\n") else "\n" for _ in rest), *rest))
+    return text or text_of(members.get("error"))

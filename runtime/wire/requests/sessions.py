@@ -80,6 +80,7 @@ class SessionGetParams(SessionParams):
     """Read a session with its newest turns."""
 
     projection: Literal["full", "summary"] = "full"
+    """A summary has the session, its newest turn and what waits for an answer in its tree: no older turns, no children."""
 
 
 @attrs.frozen(kw_only=True)
@@ -174,3 +175,7 @@ class SessionListDeletedParams(PageParams, WorkspaceParams):
 
     agent_session_ids: Annotated[tuple[SessionId, ...], Items(1, TREES_MAX)] | None = None
     """Only these."""
+    title: Annotated[str, Characters(1, 500)] | None = None
+    """Only those whose title has these words as they stand, in any case."""
+    rail_placement: ConversationsPlacement | ProjectPlacement | None = None
+    """Only those of this project, or of none. The project need not be there any more."""
