@@ -531,6 +531,14 @@ export interface Limits {
   readonly initializeTimeoutSeconds: number;
   /** How long a provider's program may take to say what it is, before and without any conversation. */
   readonly examineTimeoutSeconds: number;
+  /** How long an agent may take to say something of itself: `provider/status`, `models`, `skills`, `usage`. */
+  readonly inquiryTimeoutSeconds: number;
+  /** Agents asked about themselves at once, in processes without a session; one examination may run beside them. */
+  readonly maxInquiries: number;
+  /** How long a snapshot of models, skills or sign-in counts as fresh; an older one is shown while it is read again. */
+  readonly catalogueFreshSeconds: number;
+  /** The same for what is left of an account. */
+  readonly usageFreshSeconds: number;
   /** How long a provider may take to obey a cancel before it is forced. */
   readonly cancelGraceSeconds: number;
   /** Silence after which the provider is asked how a turn stands. */
@@ -717,6 +725,12 @@ export interface MetricsReadReply {
   readonly commitSeq: number;
 }
 
+/** A value `reasoningEffort` may have with a model. */
+export interface ModelEffort {
+  readonly value: string;
+  readonly description: string | null;
+}
+
 /** Something the runtime has to tell, typed by `code`. */
 export interface NoticeBlock {
   readonly code: string;
@@ -792,6 +806,102 @@ export interface ProjectPlacement {
 }
 
 export type PromptBlock = TextBlockInput | ImageBlockInput | ResourceLinkBlockInput;
+
+/** A model an agent offers. */
+export interface ProviderModel {
+  /** The value of the setting `model`. */
+  readonly model: string;
+  readonly label: string;
+  readonly description: string | null;
+  /** It is what the agent takes when nobody chooses. */
+  readonly isDefault: boolean;
+  /** Not meant for lists to choose from. */
+  readonly hidden: boolean;
+  /** Null when the agent does not say; none when it takes none. */
+  readonly reasoningEfforts: ReadonlyArray<ModelEffort> | null;
+  readonly defaultReasoningEffort: string | null;
+}
+
+/** The models of an agent, as it last listed them. */
+export interface ProviderModelsReply {
+  readonly agentTargetId: TargetId;
+  /** `unavailable`: the agent lists its models within a session only, and none has told yet. */
+  readonly state: "complete" | "unavailable";
+  readonly models: ReadonlyArray<ProviderModel>;
+  /** Null for a list that is the target's own definition, or that there is none. */
+  readonly readAt: number | null;
+  /** It is older than `catalogueFreshSeconds`; it is being read again. */
+  readonly stale: boolean;
+  readonly refreshing: boolean;
+  readonly problem: ProviderProblem | null;
+  readonly commitSeq: number;
+}
+
+/** Which target's agent, and whether what is known of it is enough. */
+export interface ProviderParams {
+  readonly agentTargetId: TargetId;
+  /** Ask the agent now, and wait for it; one that is being asked already is waited for. Needs an `admin` token. */
+  readonly refresh?: boolean | null;
+}
+
+/** Why the agent could not be asked just now; what is shown beside it is what was known before. */
+export interface ProviderProblem {
+  readonly code: string;
+  readonly retryable: boolean;
+}
+
+/** Something a prompt can call for by its name. */
+export interface ProviderSkill {
+  readonly name: string;
+  readonly description: string | null;
+  readonly source: "builtin" | "user" | "project" | "other";
+  readonly enabled: boolean;
+}
+
+/** The skills of an agent, as it last listed them. */
+export interface ProviderSkillsReply {
+  readonly agentTargetId: TargetId;
+  readonly state: "complete" | "unavailable";
+  /** What stands before a skill's name in a prompt. */
+  readonly trigger: string;
+  readonly skills: ReadonlyArray<ProviderSkill>;
+  readonly readAt: number | null;
+  readonly stale: boolean;
+  readonly refreshing: boolean;
+  readonly problem: ProviderProblem | null;
+  readonly commitSeq: number;
+}
+
+/** How an agent's program and sign-in stand. */
+export interface ProviderStatusReply {
+  readonly agentTargetId: TargetId;
+  readonly program: TargetProgram;
+  /** `authenticated`: a request with it succeeded lately. `configured`: there is one, of which no more is known. `required`: the agent has none, or its provider refused it. Failures that are no word on the sign-in change nothing. */
+  readonly auth: "authenticated" | "configured" | "required" | "unknown";
+  /** What the agent says it works with; null when it does not say. */
+  readonly account: "none" | "not_needed" | "key" | "subscription" | null;
+  /** When the agent last said so; null when it never did. */
+  readonly readAt: number | null;
+  readonly stale: boolean;
+  readonly refreshing: boolean;
+  readonly problem: ProviderProblem | null;
+  readonly commitSeq: number;
+}
+
+/** What is left of an agent's account. */
+export interface ProviderUsageReply {
+  readonly agentTargetId: TargetId;
+  /** Only a `complete` one has limits; `not_applicable`: this kind of account has none. */
+  readonly state: "complete" | "unavailable" | "not_applicable";
+  /** Why it is unavailable. */
+  readonly reason: "auth_required" | "unsupported" | "parse_failed" | null;
+  readonly limits: ReadonlyArray<UsageLimit>;
+  readonly readAt: number | null;
+  readonly stale: boolean;
+  readonly refreshing: boolean;
+  readonly problem: ProviderProblem | null;
+  readonly commitSeq: number;
+}
 
 /** One question of a question Interaction. */
 export interface Question {
@@ -1566,6 +1676,7 @@ export interface Target {
   readonly name: string;
   readonly enabled: boolean;
   readonly program: TargetProgram;
+  /** How its sign-in stands, as far as is known without asking: see `provider/status`. */
   readonly auth: "authenticated" | "configured" | "required" | "unknown";
   /** Null when not known yet. */
   readonly capabilities: SessionCapabilities | null;
@@ -1760,6 +1871,14 @@ export interface Usage {
   readonly costUsd: number | null;
 }
 
+/** One bound on an account's use. */
+export interface UsageLimit {
+  readonly name: string;
+  readonly usedPercent: number;
+  readonly windowMinutes: number | null;
+  readonly resetsAt: number | null;
+}
+
 /** Done. */
 export interface VoidReply {
   readonly commitSeq: number;
@@ -1916,6 +2035,14 @@ export interface Methods {
   readonly "fault/clear": { params: FaultClearParams; result: VoidReply };
   /** List the agents that can be talked to. */
   readonly "target/list": { params: TargetListParams; result: TargetListReply };
+  /** Read how an agent's program and sign-in stand. */
+  readonly "provider/status": { params: ProviderParams; result: ProviderStatusReply };
+  /** Read the models an agent offers. */
+  readonly "provider/models": { params: ProviderParams; result: ProviderModelsReply };
+  /** Read the skills an agent's prompts can call for. */
+  readonly "provider/skills": { params: ProviderParams; result: ProviderSkillsReply };
+  /** Read what is left of an agent's account. */
+  readonly "provider/usage": { params: ProviderParams; result: ProviderUsageReply };
   /** List the workspaces that hold sessions. */
   readonly "workspace/list": { params: WorkspaceListParams; result: WorkspaceListReply };
 }

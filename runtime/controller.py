@@ -36,7 +36,7 @@ from runtime.controller_limits import (
     sweeper_limits,
     tail_limits,
 )
-from runtime.controller_ports import ControllerPorts, worktree_operations
+from runtime.controller_ports import ControllerPorts, catalogues, worktree_operations
 from runtime.health import HealthReport
 from runtime.lifecycle.inputs import ReleaseIfIdle, Shutdown
 from runtime.metrics import MetricsReport
@@ -57,6 +57,7 @@ from runtime.targets import TargetCatalogue, TargetConnections
 from runtime.wire.events import HostHint, HostShutdown
 from runtime.wire.limits import Limits
 from runtime.wire.rows import ServerInfo
+from store.canonical.change import Committed
 from store.canonical.identifiers import SessionKey
 from store.port import StoreWriter
 from supervisor import (
@@ -97,7 +98,7 @@ class Controller:
         self._nursery: trio.Nursery | None = None
         self.turns = TurnBook()
         self.hub = EventHub(
-            ports.writer, ports.reader, self.tails, limits.checkpoint_seconds, self.turns.note
+            ports.writer, ports.reader, self.tails, limits.checkpoint_seconds, self._note_committed
         )
         self.clients = ClientList()
         self.lag = LoopLag()
@@ -106,7 +107,12 @@ class Controller:
         self.targets = TargetCatalogue(ports.targets, ports.registry, ports.program_found, self.examiner)
         opener = Transports(ProcessTransports(ports.launcher, ports.records), limits.max_provider_line_bytes)
         self.pool = ConnectionPool(
-            ports.registry, opener, pool_limits(limits), self.sweeper, self._release_an_idle_session
+            ports.registry,
+            opener,
+            pool_limits(limits),
+            self.sweeper,
+            self._release_an_idle_session,
+            lambda launch, told: self.catalogues.learned(launch, told),
         )
         self.connections = TargetConnections(
             self.targets,
@@ -116,6 +122,16 @@ class Controller:
             ports.shared_directory,
             self.examiner,
         )
+        self.catalogues = catalogues(
+            ports,
+            limits,
+            self.targets,
+            self.connections,
+            self.examiner,
+            self._spawn,
+            lambda kind: self.hints.note(kind),
+        )
+        self.targets.standing = self.catalogues.standing
         self.sessions: SessionDirectory = Directory(
             self._cells().make, stop_grace_seconds=limits.shutdown_grace_seconds
         )
@@ -124,22 +140,7 @@ class Controller:
             if ports.copies is None
             else PeriodicCopies(ports.copies, ports.clock, limits.copy_interval_seconds)
         )
-        self.health = HealthReport(
-            ports.writer,
-            self.pool,
-            self.sessions,
-            self.activities,
-            self.turns,
-            self.sweeper,
-            ports.clock,
-            lambda: len(self.sides.registry),
-            tuple(sorted(ports.poisoned)),
-            (
-                partial(_log_problems, ports.writer, limits.max_wal_bytes),
-                self.flusher.problems,
-                *(() if self.copies is None else (self.copies.problems,)),
-            ),
-        )
+        self.health = self._health()
         self.hints = HostHints(self.health.read, self.hub.publish_host)
         self.metrics = self._metrics()
         self.sides = self._sides()
@@ -225,6 +226,29 @@ class Controller:
         task_status.started()
         await self.targets.examine_all()
         self.hints.note("target")
+
+    def _health(self) -> HealthReport:
+        ports, limits = self._ports, self._limits
+        return HealthReport(
+            ports.writer,
+            self.pool,
+            self.sessions,
+            self.activities,
+            self.turns,
+            self.sweeper,
+            ports.clock,
+            lambda: len(self.sides.registry),
+            tuple(sorted(ports.poisoned)),
+            (
+                partial(_log_problems, ports.writer, limits.max_wal_bytes),
+                self.flusher.problems,
+                *(() if self.copies is None else (self.copies.problems,)),
+            ),
+        )
+
+    def _note_committed(self, committed: Committed) -> None:
+        self.turns.note(committed)
+        self.catalogues.committed(committed)
 
     def _cells(self) -> SessionCells:
         ports = self._ports
@@ -318,6 +342,7 @@ class Controller:
                 self.sessions, self.locks, ports.reader, limits.lifecycle_timeout_seconds
             ),
             targets=self.targets,
+            catalogues=self.catalogues,
             health=self.health.read,
             metrics=self.metrics.read,
             clients=self.clients,

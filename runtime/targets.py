@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
+from runtime.catalogue.sign_in import Standing
 from runtime.effects import effect_of_settings
 from runtime.lifecycle.settings import KnownSettings, chosen, fits
 from runtime.providers import failures
@@ -15,16 +16,11 @@ from runtime.providers.examiner import ProgramExaminer
 from runtime.providers.hosting import ConversationLaunch, HostedConversation, HostedFork
 from runtime.providers.launch import LaunchSpecification, ServerAddress
 from runtime.providers.pool import ConnectionPool
-from runtime.providers.port import (
-    ProviderDescriptor,
-    Scope,
-    SettingDescription,
-    SettingEffect,
-    SideFacts,
-)
+from runtime.providers.port import ProviderDescriptor, Scope, SettingDescription, SettingEffect
 from runtime.providers.programs import Program, ProgramReport
 from runtime.providers.registry import ProviderRegistry, UnsupportedProvider
 from runtime.providers.routes import ScopeSink
+from runtime.providers.side_facts import SideFacts
 from runtime.providers.tenancy import AcquireFailed, ConnectionReference
 from runtime.refusal import Refusal
 from runtime.wire.rows import Target, TargetProgram, TargetSetting, TargetSettingValue
@@ -69,6 +65,8 @@ class TargetCatalogue:
         program_found: Callable[[TargetDefinition], bool],
         examiner: ProgramExaminer | None = None,
     ) -> None:
+        self.standing: Callable[[TargetId], Standing] = lambda target_id: "unknown"
+        """How a target's sign-in stands, as far as is known without asking."""
         self._definitions = {definition.target_id: definition for definition in definitions}
         self._registry = registry
         self._program_found = program_found
@@ -134,6 +132,26 @@ class TargetCatalogue:
         """What `target/list` shows."""
         return tuple(self._shown(definition) for definition in self._definitions.values())
 
+    @property
+    def target_ids(self) -> tuple[TargetId, ...]:
+        """All of them, in the order of the configuration."""
+        return tuple(self._definitions)
+
+    def program_found(self, target_id: TargetId) -> bool:
+        """Whether there is something to start for it."""
+        return self._program_found(self._definitions[target_id])
+
+    def version(self, target_id: TargetId) -> str | None:
+        """Of its program, as far as is known without starting it."""
+        report = self._known_report(self._definitions[target_id])
+        return report.version if report is not None else None
+
+    def _known_report(self, definition: TargetDefinition) -> ProgramReport | None:
+        report = self._examiner.known(definition.program) if self._examiner is not None else None
+        if report is None and definition.target_id in self._versions_seen:
+            return ProgramReport(self._versions_seen[definition.target_id])
+        return report
+
     def saw(self, target_id: TargetId, version: str | None) -> None:
         """What a program of this target called itself in a handshake; shown where nothing better is known."""
         if version is not None:
@@ -146,9 +164,7 @@ class TargetCatalogue:
                 await self._examiner.report(definition.program)
 
     def _shown(self, definition: TargetDefinition) -> Target:
-        report = self._examiner.known(definition.program) if self._examiner is not None else None
-        if report is None and definition.target_id in self._versions_seen:
-            report = ProgramReport(self._versions_seen[definition.target_id])
+        report = self._known_report(definition)
         family = self.family_of(definition.target_id)
         examination = family.examination if family is not None else None
         capabilities = None
@@ -163,7 +179,7 @@ class TargetCatalogue:
                 found=self._program_found(definition),
                 version=report.version if report is not None else None,
             ),
-            auth="unknown",
+            auth=self.standing(definition.target_id),
             capabilities=capabilities,
             settings=tuple(map(_shown_setting, self.settings_of(definition.target_id).values())),
         )
@@ -222,28 +238,64 @@ class TargetConnections:
     async def _acquire(
         self, session: Session, scope: Scope, sink: ScopeSink, fork: HostedFork | None
     ) -> ConnectionReference:
-        definition = self.catalogue.definition(session.agent_target_id)
         family = self.catalogue.family_of(session.agent_target_id)
         shares = family is not None and family.sessions_per_connection > 1
         if shares and not self.is_directory(session.cwd):
             # A process of its own would not start there; a shared one would take it for a directory like any other.
             raise AcquireFailed(failures.CWD_MISSING)
+        known = session.provider_session_id
+        return await self._start(
+            self.catalogue.definition(session.agent_target_id),
+            HostedConversation(known or self.new_id(), known is not None, chosen(session), fork),
+            scope,
+            sink,
+            # Sessions share a process only if it starts in one place for all of them; theirs travel in OpenThread.
+            cwd=self.shared_directory if shares else session.cwd,
+            dedicated=session.settings.get(DEDICATED_PROCESS) is True,
+        )
+
+    async def acquire_for_inquiry(
+        self, target_id: TargetId, scope: Scope, sink: ScopeSink, own_process: bool
+    ) -> ConnectionReference:
+        """One to ask an agent about itself, in the directory of no session. Raises AcquireFailed.
+
+        Shared with sessions where those share, unless `own_process`; no conversation is opened on it.
+        """
+        return await self._start(
+            self.catalogue.definition(target_id),
+            HostedConversation(self.new_id(), False, {}),
+            scope,
+            sink,
+            cwd=self.shared_directory,
+            dedicated=own_process,
+        )
+
+    async def _start(
+        self,
+        definition: TargetDefinition,
+        conversation: HostedConversation,
+        scope: Scope,
+        sink: ScopeSink,
+        *,
+        cwd: str,
+        dedicated: bool,
+    ) -> ConnectionReference:
+        family = self.catalogue.family_of(definition.target_id)
         report = await self.examiner.report(definition.program) if self.examiner is not None else None
         added = family.launch_arguments if family is not None and definition.server is None else ()
         environment = family.launch_environment if family is not None else {}
         hosts = family.conversation_launch if family is not None else None
-        conversation = self._hosted(session, fork, definition.command) if hosts is not None else None
-        hosting = hosts(conversation) if hosts is not None and conversation is not None else None
+        hosted = attrs.evolve(conversation, command=definition.command) if hosts is not None else None
+        hosting = hosts(hosted) if hosts is not None and hosted is not None else None
         launch = LaunchSpecification(
             provider=definition.provider,
             argv=(*definition.command, *(word for word in added if word not in definition.command)),
             server=definition.server,
             environment={**environment, **definition.environment},
-            # Sessions share a process only if it starts in one place for all of them; theirs travel in OpenThread.
-            cwd=self.shared_directory if shares else session.cwd,
-            dedicated=session.settings.get(DEDICATED_PROCESS) is True,
+            cwd=cwd,
+            dedicated=dedicated,
             shared_key=definition.target_id,
-            conversation=conversation,
+            conversation=hosted,
             hosting=hosting or ConversationLaunch(),
             report=report,
         )
@@ -253,13 +305,6 @@ class TargetConnections:
         if self.examiner is not None and report is not None and running not in (None, report.version):
             self.examiner.forget(definition.program)
         return reference
-
-    def _hosted(
-        self, session: Session, fork: HostedFork | None, command: tuple[str, ...]
-    ) -> HostedConversation:
-        """This session's conversation as a process of its own has to be told of it."""
-        known = session.provider_session_id
-        return HostedConversation(known or self.new_id(), known is not None, chosen(session), fork, command)
 
 
 def _shown_setting(setting: SettingDescription) -> TargetSetting:

@@ -15,6 +15,7 @@ from runtime.api.inspection import Inspection
 from runtime.api.outbound_queue import OutboundQueue
 from runtime.api.request_sink import RequestSink
 from runtime.api.subscription import Subscription
+from runtime.catalogue.catalogues import Catalogues
 from runtime.observability.metrics import MetricFamily
 from runtime.operations.create_session import CreateOperation
 from runtime.operations.operation import Releasable, WatchedSink
@@ -22,12 +23,12 @@ from runtime.operations.session_runtime import SessionRuntimeOperations
 from runtime.operations.session_trees import SessionTreeOperations
 from runtime.operations.sides import SideOperations
 from runtime.ports import IdentifierSource, WallClock
-from runtime.providers.port import SideFacts
+from runtime.providers.side_facts import SideFacts
 from runtime.refusal import Refusal
 from runtime.wire.limits import Limits
 from runtime.wire.replies import HealthReadReply
 from runtime.wire.rows import ServerInfo, Target
-from store.canonical.identifiers import SessionKey
+from store.canonical.identifiers import SessionKey, TargetId
 from store.canonical.session import Session, SessionRuntime
 from store.port import StoreReader, StoreWriter
 
@@ -39,6 +40,9 @@ class TargetListing(Protocol):
 
     def listing(self) -> tuple[Target, ...]:
         """All of them, in the order of the configuration (PR-006)."""
+
+    def refusal_for(self, target_id: TargetId) -> Refusal | None:
+        """Why this target cannot serve, as far as is known without a provider."""
 
     def side_facts(self, session: Session) -> SideFacts:
         """What its provider family can do at least about ephemeral forks of this session."""
@@ -73,6 +77,7 @@ class ApiServices:
     trees: SessionTreeOperations
     sides: SideOperations
     targets: TargetListing
+    catalogues: Catalogues
     health: Callable[[], HealthReadReply]
     metrics: Callable[[], tuple[MetricFamily, ...]]
     clients: ClientList

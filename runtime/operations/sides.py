@@ -18,7 +18,8 @@ from runtime.lifecycle.settings import chosen
 from runtime.operations.operation import WatchedSink
 from runtime.operations.side_connections import SideConnections, connection_for_fork
 from runtime.providers.normalized import ConnectionLost, SideForked, ThreadOpenFailed
-from runtime.providers.port import OpenSide, Scope, SideFacts
+from runtime.providers.port import OpenSide, Scope
+from runtime.providers.side_facts import SideFacts
 from runtime.providers.tenancy import AcquireFailed, ConnectionReference
 from runtime.refusal import Refusal
 from runtime.side.lineage import is_side_of, resolve_support

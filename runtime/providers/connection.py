@@ -27,6 +27,7 @@ from runtime.providers.port import (
     Diagnostic,
     GiveUp,
     HandshakeDone,
+    Learned,
     Outputs,
     ProviderAdapter,
     Scope,
@@ -338,6 +339,8 @@ class ProviderConnection:
                     self._nursery.start_soon(self._read_record, output)
                 case Diagnostic():
                     self._evidence.diagnostics.add(output)
+                case Learned():
+                    self._owner.learned(self, output)
                 case GiveUp(error):
                     end = end or error
                 case _:

@@ -9,7 +9,7 @@ import attrs
 from runtime.providers.diagnostics import DiagnosticLog, DiagnosticReport, StderrTail
 from runtime.providers.launch import LaunchSpecification
 from runtime.providers.limits import ConnectionLimits
-from runtime.providers.port import HandshakeDone, Scope
+from runtime.providers.port import HandshakeDone, Learned, Scope
 from runtime.providers.redaction import Redactor
 from runtime.providers.transport import ProviderTransport
 from supervisor.resource_sweeper import CloseResource
@@ -93,6 +93,9 @@ class ConnectionOwner(Protocol):
 
     def scope_lost(self, connection: ProviderConnection, scope: Scope) -> None:
         """This scope was told of the loss, or could not be told anything; it has no route any more."""
+
+    def learned(self, connection: ProviderConnection, told: Learned) -> None:
+        """The provider told something of itself."""
 
     def close_failed(self, name: str, close: CloseResource) -> None:
         """Something of the process may still be alive. `close` tries again and raises while that is so."""

@@ -19,7 +19,7 @@ from runtime.providers.connection import ProviderConnection
 from runtime.providers.connection_info import ConnectionInfo, ConnectionState
 from runtime.providers.launch import LaunchSpecification
 from runtime.providers.limits import PoolLimits
-from runtime.providers.port import ProviderDescriptor, Scope
+from runtime.providers.port import Learned, ProviderDescriptor, Scope
 from runtime.providers.registry import ProviderRegistry, UnsupportedProvider
 from runtime.providers.routes import ScopeSink
 from runtime.providers.start_failures import NOT_COUNTED
@@ -54,6 +54,7 @@ class ConnectionPool:
     Args:
         on_pressure: called while more scopes wait for a live connection than processes are about to end, so that
             an idle session may be released early (`contract §4`). It must not wait.
+        on_learned: told what a provider says of itself, and which launch that is. It must not wait either.
     """
 
     def __init__(
@@ -63,12 +64,14 @@ class ConnectionPool:
         limits: PoolLimits,
         sweeper: ResourceSweeper,
         on_pressure: Callable[[], None] = lambda: None,
+        on_learned: Callable[[LaunchSpecification, Learned], None] = lambda launch, told: None,
     ) -> None:
         self._registry = registry
         self._opener = opener
         self._limits = limits
         self._sweeper = sweeper
         self._on_pressure = on_pressure
+        self._on_learned = on_learned
         self._admission = Admission(limits, self._open_connection, trio.current_time)
         self._tenancies: dict[Scope, Tenancy] = {}
         self._lives: dict[ProviderConnection, LiveConnection] = {}
@@ -370,6 +373,10 @@ class ConnectionPool:
             if not connection.unwanted:
                 self._remember(scope, connection)
             self._leave_with_process(tenancy, self._lives[connection])
+
+    def learned(self, connection: ProviderConnection, told: Learned) -> None:
+        """See `ConnectionOwner`: nothing of the pool's."""
+        self._on_learned(connection.launch, told)
 
     def close_failed(self, name: str, close: CloseResource) -> None:
         """See `ConnectionOwner`: the sweeper goes on; the place among the live connections comes free."""

@@ -10,10 +10,12 @@ from typing import Literal, Protocol, TypeAlias
 
 import attrs
 
+from runtime.providers.catalogue import CatalogueAbilities, ProviderFacts, Subject
 from runtime.providers.hosting import HostedConversation, LaunchConversation
 from runtime.providers.normalized import ProviderEvent
 from runtime.providers.programs import ProgramExamination, ProgramReport
 from runtime.providers.records import ReadRecord
+from runtime.providers.side_facts import SideFacts
 from store.canonical.common import Settings, SettingValue, TurnError
 from store.canonical.identifiers import RequestId, SessionId, TurnId
 from store.canonical.interaction import Answer
@@ -22,9 +24,9 @@ from store.canonical.message import ResourceLinkBlock, TextBlock
 
 @attrs.frozen(order=True, cache_hash=True)
 class Scope:
-    """What a provider conversation belongs to: a Session, or a Side by its own id."""
+    """What a provider conversation belongs to: a Session, or a Side by its own id. An inquiry has no conversation."""
 
-    kind: Literal["session", "side"]
+    kind: Literal["session", "side", "inquiry"]
     workspace_id: str
     agent_session_id: str
 
@@ -175,6 +177,14 @@ class DropChild:
 
 
 @attrs.frozen
+class Inquire:
+    """Ask what can be told without a conversation. Answered by Learned, once, with a fact or a failure for each."""
+
+    scope: Scope
+    subjects: frozenset[Subject]
+
+
+@attrs.frozen
 class CloseThread:
     """The scope leaves: end its conversation on the wire where the protocol can, forget its route."""
 
@@ -196,6 +206,7 @@ ConnectionCommand: TypeAlias = (
     | ReconcileTurn
     | ForChild
     | DropChild
+    | Inquire
     | CloseThread
 )
 
@@ -243,6 +254,14 @@ class StopTimer:
 
 
 @attrs.frozen
+class Learned:
+    """What the provider told of itself: asked for by `scope`, or on the way."""
+
+    facts: ProviderFacts
+    scope: Scope | None = None
+
+
+@attrs.frozen
 class Diagnostic:
     """Something odd on the wire, counted and kept in a bounded tail for `debug/session`; never sent to clients."""
 
@@ -258,7 +277,7 @@ class GiveUp:
 
 
 Output: TypeAlias = (
-    Write | Deliver | HandshakeDone | StartTimer | StopTimer | ReadRecord | Diagnostic | GiveUp
+    Write | Deliver | HandshakeDone | StartTimer | StopTimer | ReadRecord | Learned | Diagnostic | GiveUp
 )
 Outputs: TypeAlias = Sequence[Output]
 
@@ -297,34 +316,6 @@ class ProviderAdapter(Protocol):
 
     def lost(self, error: TurnError) -> Outputs:
         """The connection is gone: a ConnectionLost for every scope, nothing else after it."""
-
-
-@attrs.frozen
-class SideFacts:
-    """What a provider family shows about ephemeral forks; none of it is assumed (`contract §4`, side/capabilities)."""
-
-    native_fork: bool = False
-    active_turn_snapshot: bool = False
-    """It forks a conversation in the middle of a turn, without disturbing it (RT-107)."""
-    ephemeral: bool = False
-    """The fork is in no list, in no file, and gone with its process."""
-    hidden_history: bool = False
-    """The fork shows none of the turns that its model remembers (RT-128)."""
-    boundary: bool = False
-    """Something can be put between what is inherited and what is new that the model sees."""
-    tools: bool = False
-    multi_turn: bool = False
-
-    @property
-    def sufficient(self) -> bool:
-        """Whether a Side may be opened: the first five decide, each of them (RT-109)."""
-        return (
-            self.native_fork
-            and self.active_turn_snapshot
-            and self.ephemeral
-            and self.hidden_history
-            and self.boundary
-        )
 
 
 class SideConversationAdapter(Protocol):
@@ -402,6 +393,10 @@ class ProviderDescriptor(Protocol):
     @property
     def side_unkept(self) -> SideFacts:
         """The same of a conversation that may be nowhere but in its live process."""
+
+    @property
+    def catalogue(self) -> CatalogueAbilities:
+        """What its programs tell without a conversation."""
 
     @property
     def examination(self) -> ProgramExamination | None:

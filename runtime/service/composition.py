@@ -23,6 +23,7 @@ from runtime.service.checkout_ground import DiskCheckoutGround, git_environment
 from runtime.service.database_copies import DatabaseCopies
 from runtime.service.families import provider_registry
 from runtime.service.installation import VERSION
+from runtime.service.machine_view import DiskMachineView
 from runtime.service.program_files import REPORTS_FILE_NAME, DiskProgramFiles
 from runtime.service.ready import EXIT_CONFIGURATION, EXIT_DATABASE, EXIT_IN_USE, StartRefused
 from runtime.service.record_files import RecordFiles
@@ -76,6 +77,7 @@ async def composed_controller(config: Configuration) -> AsyncIterator[Controller
         guard = await stack.enter_async_context(_process_guard(instances, instance))
         store = stack.enter_context(_store(config, data_dir, clock))
         poisoned = _recover(store)
+        files = DiskProgramFiles(data_dir / REPORTS_FILE_NAME)
         ports = ControllerPorts(
             writer=store.threaded_writer(),
             reader=store.reader,
@@ -83,8 +85,9 @@ async def composed_controller(config: Configuration) -> AsyncIterator[Controller
             registry=registry,
             targets=targets,
             program_found=program_found,
-            program_files=DiskProgramFiles(data_dir / REPORTS_FILE_NAME),
             records=RecordFiles(),
+            program_files=files,
+            machine=DiskMachineView(files, os.urandom(32)),
             shared_directory=str(data_dir),
             directories=DiskWorkDirectories(Path(config.work_root)),
             checkouts=CheckoutPorts(DiskCheckoutGround(Path(config.work_root)), git_environment(os.environ)),

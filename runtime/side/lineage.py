@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import attrs
 
 from runtime.providers.normalized import SideForked
-from runtime.providers.port import SideFacts
+from runtime.providers.side_facts import SideFacts
 from store.canonical.session import Session
 
 Unsupported: TypeAlias = Literal["provider", "program", "conversation", "child"]

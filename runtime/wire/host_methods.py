@@ -3,8 +3,8 @@
 Entries of the table of methods and nothing else.
 """
 
-from runtime.wire import faults, replies, requests
-from runtime.wire.method import Method
+from runtime.wire import faults, providers, replies, requests
+from runtime.wire.method import PROVIDER_REFUSALS, Method
 
 INITIALIZE = Method(
     "initialize",
@@ -118,6 +118,38 @@ HOST_METHODS = (
         replies.TargetListReply,
         "read",
         needs_workspace=False,
+    ),
+    *(
+        Method(
+            f"provider/{what}",
+            summary,
+            requests.ProviderParams,
+            result,
+            "read",
+            needs_workspace=False,
+            refusals=("target.not_found", "target.disabled", *more),
+        )
+        for what, summary, result, more in (
+            ("status", "Read how an agent's program and sign-in stand.", providers.ProviderStatusReply, ()),
+            (
+                "models",
+                "Read the models an agent offers.",
+                providers.ProviderModelsReply,
+                (*PROVIDER_REFUSALS, "session.cwd_missing"),
+            ),
+            (
+                "skills",
+                "Read the skills an agent's prompts can call for.",
+                providers.ProviderSkillsReply,
+                (*PROVIDER_REFUSALS, "session.cwd_missing"),
+            ),
+            (
+                "usage",
+                "Read what is left of an agent's account.",
+                providers.ProviderUsageReply,
+                (*PROVIDER_REFUSALS, "session.cwd_missing"),
+            ),
+        )
     ),
     Method(
         "workspace/list",

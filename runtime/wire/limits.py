@@ -106,6 +106,14 @@ class Limits:
     """How long a provider may take to shake hands."""
     examine_timeout_seconds: Seconds = 15.0
     """How long a provider's program may take to say what it is, before and without any conversation."""
+    inquiry_timeout_seconds: Seconds = 20.0
+    """How long an agent may take to say something of itself: `provider/status`, `models`, `skills`, `usage`."""
+    max_inquiries: Positive = 2
+    """Agents asked about themselves at once, in processes without a session; one examination may run beside them."""
+    catalogue_fresh_seconds: Seconds = 900.0
+    """How long a snapshot of models, skills or sign-in counts as fresh; an older one is shown while it is read again."""
+    usage_fresh_seconds: Seconds = 60.0
+    """The same for what is left of an account."""
     cancel_grace_seconds: Seconds = 10.0
     """How long a provider may take to obey a cancel before it is forced."""
     turn_reconcile_seconds: Seconds = 60.0

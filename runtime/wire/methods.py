@@ -35,7 +35,6 @@ UNBUILT_METHODS = frozenset(
     {
         *("turn/editRetry", "editRetry/recover", "operation/get", "goal/control", "goal/get"),
         "session/fork",
-        *("provider/status", "provider/models", "provider/skills", "provider/usage"),
     }
 )
 """Named in the contract's table and not served yet."""

@@ -12,6 +12,12 @@ from runtime.side.lineage import Unsupported
 from runtime.wire.faults import FaultInjectReply, FaultListReply
 from runtime.wire.inspection import SessionInspection
 from runtime.wire.limits import Limits
+from runtime.wire.providers import (
+    ProviderModelsReply,
+    ProviderSkillsReply,
+    ProviderStatusReply,
+    ProviderUsageReply,
+)
 from runtime.wire.rows import (
     Count,
     HealthProblem,
@@ -372,6 +378,10 @@ Reply: TypeAlias = (
     | AttachmentGetReply
     | EventsSubscribeReply
     | TargetListReply
+    | ProviderStatusReply
+    | ProviderModelsReply
+    | ProviderSkillsReply
+    | ProviderUsageReply
     | WorkspaceListReply
     | HealthReadReply
     | MetricsReadReply

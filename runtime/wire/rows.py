@@ -11,7 +11,7 @@ import attrs
 
 from runtime.observability.metrics import MetricFamily as MetricFamily
 from runtime.observability.metrics import MetricSample as MetricSample
-from runtime.providers.port import SideFacts as SideFacts
+from runtime.providers.side_facts import SideFacts as SideFacts
 from runtime.side.rows import Side as Side
 from runtime.wire.constraints import AtLeast
 from store.canonical.change import Row as Row
@@ -189,6 +189,7 @@ class Target:
     enabled: bool
     program: TargetProgram
     auth: Literal["authenticated", "configured", "required", "unknown"]
+    """How its sign-in stands, as far as is known without asking: see `provider/status`."""
     capabilities: SessionCapabilities | None
     """Null when not known yet."""
     settings: tuple[TargetSetting, ...]

@@ -10,7 +10,7 @@ import trio
 from runtime.providers.connection import ProviderConnection
 from runtime.providers.launch import LaunchSpecification
 from runtime.providers.limits import ConnectionLimits
-from runtime.providers.port import OpenThread, ProviderAdapter, Scope
+from runtime.providers.port import Learned, OpenThread, ProviderAdapter, Scope
 from runtime.providers.transport import ProcessTransports
 from store.canonical.common import TurnError
 from supervisor.resource_sweeper import CloseResource
@@ -23,12 +23,16 @@ class Owner:
         self.starts: list[TurnError | None] = []
         self.lost_scopes: list[Scope] = []
         self.failed_closes: list[tuple[str, CloseResource]] = []
+        self.told: list[Learned] = []
 
     def connection_started(self, connection: ProviderConnection) -> None:
         self.starts.append(connection.start_error)
 
     def scope_lost(self, connection: ProviderConnection, scope: Scope) -> None:
         self.lost_scopes.append(scope)
+
+    def learned(self, connection: ProviderConnection, told: Learned) -> None:
+        self.told.append(told)
 
     def close_failed(self, name: str, close: CloseResource) -> None:
         self.failed_closes.append((name, close))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import attrs
 import trio
 
+from runtime.providers.catalogue import NOTHING_TOLD, CatalogueAbilities
 from runtime.providers.hosting import HostedConversation, LaunchConversation
 from runtime.providers.launch import LaunchSpecification
 from runtime.providers.normalized import (
@@ -34,13 +35,13 @@ from runtime.providers.port import (
     Output,
     Scope,
     SettingDescription,
-    SideFacts,
     StartTimer,
     StartTurn,
     StopTimer,
     Write,
 )
 from runtime.providers.programs import ProgramExamination, ProgramReport
+from runtime.providers.side_facts import SideFacts
 from store.canonical.common import TurnError
 from store.canonical.identifiers import TurnId
 from store.canonical.message import TextBlock
@@ -158,6 +159,7 @@ class LineProvider:
     side_unkept: SideFacts = attrs.field(default=SideFacts())
     settings: tuple[SettingDescription, ...] = ()
     listens: bool = True
+    catalogue: CatalogueAbilities = NOTHING_TOLD
     examination: ProgramExamination | None = None
     make: Callable[[], LineAdapter] = LineAdapter
     adapters: list[LineAdapter] = attrs.field(factory=list)

@@ -11,7 +11,7 @@ from runtime.providers.normalized import (
     ThreadOpenFailed,
     TitleReported,
 )
-from runtime.providers.port import SideFacts
+from runtime.providers.side_facts import SideFacts
 from runtime.side.lineage import is_side_of, resolve_support
 from runtime.side.open_buffer import OpenBuffer
 from store.canonical.common import TurnError

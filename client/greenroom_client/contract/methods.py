@@ -24,6 +24,10 @@ from greenroom_client.contract.models import (
     MetricsReadReply,
     ProjectPlacement,
     PromptBlock,
+    ProviderModelsReply,
+    ProviderSkillsReply,
+    ProviderStatusReply,
+    ProviderUsageReply,
     RequestId,
     SessionCreateReply,
     SessionGetReply,
@@ -61,6 +65,10 @@ READ_METHODS = frozenset(
         "health/read",
         "initialize",
         "interaction/list",
+        "provider/models",
+        "provider/skills",
+        "provider/status",
+        "provider/usage",
         "session/get",
         "session/list",
         "session/listDeleted",
@@ -906,6 +914,80 @@ class Methods(ABC):
         store.unavailable, shutdown.in_progress, internal.
         """
         result: TargetListReply = await self.request("target/list", _given(cursor=cursor, limit=limit))
+        return result
+
+    async def provider_status(
+        self, *, agent_target_id: TargetId, refresh: bool | None = None
+    ) -> ProviderStatusReply:
+        """Read how an agent's program and sign-in stand.
+
+        refresh: Ask the agent now, and wait for it; one that is being asked already is waited for. Needs an
+        `admin` token.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        target.not_found, target.disabled, request.invalid, auth.forbidden, protocol.uninitialized,
+        limit.exceeded, overloaded, store.unavailable, shutdown.in_progress, internal.
+        """
+        result: ProviderStatusReply = await self.request(
+            "provider/status", _given(agent_target_id=agent_target_id, refresh=refresh)
+        )
+        return result
+
+    async def provider_models(
+        self, *, agent_target_id: TargetId, refresh: bool | None = None
+    ) -> ProviderModelsReply:
+        """Read the models an agent offers.
+
+        refresh: Ask the agent now, and wait for it; one that is being asked already is waited for. Needs an
+        `admin` token.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        target.not_found, target.disabled, provider.unavailable, provider.auth_required, provider.rejected,
+        provider.timeout, provider.lost, provider.protocol, session.cwd_missing, request.invalid,
+        auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
+        """
+        result: ProviderModelsReply = await self.request(
+            "provider/models", _given(agent_target_id=agent_target_id, refresh=refresh)
+        )
+        return result
+
+    async def provider_skills(
+        self, *, agent_target_id: TargetId, refresh: bool | None = None
+    ) -> ProviderSkillsReply:
+        """Read the skills an agent's prompts can call for.
+
+        refresh: Ask the agent now, and wait for it; one that is being asked already is waited for. Needs an
+        `admin` token.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        target.not_found, target.disabled, provider.unavailable, provider.auth_required, provider.rejected,
+        provider.timeout, provider.lost, provider.protocol, session.cwd_missing, request.invalid,
+        auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
+        """
+        result: ProviderSkillsReply = await self.request(
+            "provider/skills", _given(agent_target_id=agent_target_id, refresh=refresh)
+        )
+        return result
+
+    async def provider_usage(
+        self, *, agent_target_id: TargetId, refresh: bool | None = None
+    ) -> ProviderUsageReply:
+        """Read what is left of an agent's account.
+
+        refresh: Ask the agent now, and wait for it; one that is being asked already is waited for. Needs an
+        `admin` token.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        target.not_found, target.disabled, provider.unavailable, provider.auth_required, provider.rejected,
+        provider.timeout, provider.lost, provider.protocol, session.cwd_missing, request.invalid,
+        auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded, store.unavailable,
+        shutdown.in_progress, internal.
+        """
+        result: ProviderUsageReply = await self.request(
+            "provider/usage", _given(agent_target_id=agent_target_id, refresh=refresh)
+        )
         return result
 
     async def workspace_list(

@@ -594,6 +594,14 @@ class Limits(TypedDict):
     """How long a provider may take to shake hands."""
     examineTimeoutSeconds: float
     """How long a provider's program may take to say what it is, before and without any conversation."""
+    inquiryTimeoutSeconds: float
+    """How long an agent may take to say something of itself: `provider/status`, `models`, `skills`, `usage`."""
+    maxInquiries: int
+    """Agents asked about themselves at once, in processes without a session; one examination may run beside them."""
+    catalogueFreshSeconds: float
+    """How long a snapshot of models, skills or sign-in counts as fresh; an older one is shown while it is read again."""
+    usageFreshSeconds: float
+    """The same for what is left of an account."""
     cancelGraceSeconds: float
     """How long a provider may take to obey a cancel before it is forced."""
     turnReconcileSeconds: float
@@ -788,6 +796,13 @@ class MetricsReadReply(TypedDict):
     commitSeq: int
 
 
+class ModelEffort(TypedDict):
+    """A value `reasoningEffort` may have with a model."""
+
+    value: str
+    description: str | None
+
+
 class NoticeBlock(TypedDict):
     """Something the runtime has to tell, typed by `code`."""
 
@@ -870,6 +885,110 @@ class ProjectPlacement(TypedDict):
     type: Literal["project"]
     version: Literal[1]
     path: str
+
+
+class ProviderModel(TypedDict):
+    """A model an agent offers."""
+
+    model: str
+    """The value of the setting `model`."""
+    label: str
+    description: str | None
+    isDefault: bool
+    """It is what the agent takes when nobody chooses."""
+    hidden: bool
+    """Not meant for lists to choose from."""
+    reasoningEfforts: list[ModelEffort] | None
+    """Null when the agent does not say; none when it takes none."""
+    defaultReasoningEffort: str | None
+
+
+class ProviderModelsReply(TypedDict):
+    """The models of an agent, as it last listed them."""
+
+    agentTargetId: TargetId
+    state: Literal["complete", "unavailable"] | str
+    """`unavailable`: the agent lists its models within a session only, and none has told yet."""
+    models: list[ProviderModel]
+    readAt: int | None
+    """Null for a list that is the target's own definition, or that there is none."""
+    stale: bool
+    """It is older than `catalogueFreshSeconds`; it is being read again."""
+    refreshing: bool
+    problem: ProviderProblem | None
+    commitSeq: int
+
+
+class ProviderParams(TypedDict):
+    """Which target's agent, and whether what is known of it is enough."""
+
+    agentTargetId: TargetId
+    refresh: NotRequired[bool | None]
+    """Ask the agent now, and wait for it; one that is being asked already is waited for. Needs an `admin` token."""
+
+
+class ProviderProblem(TypedDict):
+    """Why the agent could not be asked just now; what is shown beside it is what was known before."""
+
+    code: str
+    retryable: bool
+
+
+class ProviderSkill(TypedDict):
+    """Something a prompt can call for by its name."""
+
+    name: str
+    description: str | None
+    source: Literal["builtin", "user", "project", "other"] | str
+    enabled: bool
+
+
+class ProviderSkillsReply(TypedDict):
+    """The skills of an agent, as it last listed them."""
+
+    agentTargetId: TargetId
+    state: Literal["complete", "unavailable"] | str
+    trigger: str
+    """What stands before a skill's name in a prompt."""
+    skills: list[ProviderSkill]
+    readAt: int | None
+    stale: bool
+    refreshing: bool
+    problem: ProviderProblem | None
+    commitSeq: int
+
+
+class ProviderStatusReply(TypedDict):
+    """How an agent's program and sign-in stand."""
+
+    agentTargetId: TargetId
+    program: TargetProgram
+    auth: Literal["authenticated", "configured", "required", "unknown"] | str
+    """`authenticated`: a request with it succeeded lately. `configured`: there is one, of which no more is known. `required`: the agent has none, or its provider refused it. Failures that are no word on the sign-in change nothing."""
+    account: Literal["none", "not_needed", "key", "subscription"] | str | None
+    """What the agent says it works with; null when it does not say."""
+    readAt: int | None
+    """When the agent last said so; null when it never did."""
+    stale: bool
+    refreshing: bool
+    problem: ProviderProblem | None
+    commitSeq: int
+
+
+class ProviderUsageReply(TypedDict):
+    """What is left of an agent's account."""
+
+    agentTargetId: TargetId
+    state: Literal["complete", "unavailable", "not_applicable"] | str
+    """Only a `complete` one has limits; `not_applicable`: this kind of account has none."""
+    reason: Literal["auth_required", "unsupported", "parse_failed"] | str | None
+    """Why it is unavailable."""
+    limits: list[UsageLimit]
+    readAt: int | None
+    stale: bool
+    refreshing: bool
+    problem: ProviderProblem | None
+    commitSeq: int
 
 
 class Question(TypedDict):
@@ -1722,6 +1841,7 @@ class Target(TypedDict):
     enabled: bool
     program: TargetProgram
     auth: Literal["authenticated", "configured", "required", "unknown"] | str
+    """How its sign-in stands, as far as is known without asking: see `provider/status`."""
     capabilities: SessionCapabilities | None
     """Null when not known yet."""
     settings: list[TargetSetting]
@@ -1933,6 +2053,15 @@ class Usage(TypedDict):
     contextTokens: int | None
     contextWindow: int | None
     costUsd: float | None
+
+
+class UsageLimit(TypedDict):
+    """One bound on an account's use."""
+
+    name: str
+    usedPercent: float
+    windowMinutes: int | None
+    resetsAt: int | None
 
 
 class VoidReply(TypedDict):

@@ -10,6 +10,7 @@ from runtime.api.handlers import (
     faults,
     host,
     labels,
+    providers,
     session_trees,
     sessions,
     sides,
@@ -61,6 +62,10 @@ HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
     "fault/list": faults.list_faults,
     "fault/clear": faults.clear,
     "target/list": host.targets,
+    "provider/status": providers.status,
+    "provider/models": providers.models,
+    "provider/skills": providers.skills,
+    "provider/usage": providers.usage,
     "workspace/list": host.workspaces,
 }
 """Every served method except `initialize`, which is the connection's own."""

@@ -29,9 +29,11 @@ from runtime.providers.acp.negotiation import (
     read_initialize,
     read_prompt_result,
 )
+from runtime.providers.acp.offers import inquiry_answer
 from runtime.providers.acp.opening import OpenDeadline, Opening
 from runtime.providers.acp.preparing import PreparedTurns, SettingsDeadline
 from runtime.providers.acp.rest import Rest, RestOver
+from runtime.providers.catalogue import NOTHING_TOLD, CatalogueAbilities
 from runtime.providers.hosting import HostedConversation
 from runtime.providers.jsonrpc.calls import Answer, OpenCalls, ignore_answer
 from runtime.providers.jsonrpc.peer import ErrorResponse, JsonRpcPeer, Response
@@ -58,6 +60,8 @@ from runtime.providers.port import (
     GuideTurn,
     HandshakeDone,
     ImageData,
+    Inquire,
+    Learned,
     OpenSide,
     OpenThread,
     Outputs,
@@ -65,13 +69,13 @@ from runtime.providers.port import (
     RefuseAsk,
     Scope,
     SettingDescription,
-    SideFacts,
     StartTimer,
     StartTurn,
     StopTimer,
     Write,
 )
 from runtime.providers.programs import ProgramReport
+from runtime.providers.side_facts import SideFacts
 from store.canonical.common import Json, TurnError
 from store.canonical.identifiers import TurnId
 
@@ -133,6 +137,8 @@ class AcpAdapter:
                 case ForChild() | DropChild():
                     # The protocol shows no sub-agents, so none has a session (RT-133).
                     self._out.add(Diagnostic("child.unknown", str(command.scope)))
+                case Inquire():
+                    self._out.add(Learned(inquiry_answer(command.subjects), command.scope))
                 case CloseThread():
                     self._close(command)
         return self._out.take()
@@ -361,6 +367,7 @@ class AcpDescriptor:
     )
 
     listens: bool = False
+    catalogue: CatalogueAbilities = NOTHING_TOLD
     examination: None = None
 
     def adapter(

@@ -12,11 +12,13 @@ import attrs
 from runtime.providers.acp.asks import AnswerToken, OpenAsks
 from runtime.providers.acp.failures import Ending
 from runtime.providers.acp.normalizer import TurnNormalizer, TurnUpdate
+from runtime.providers.acp.offers import read_commands
 from runtime.providers.acp.permissions import CANCELLED, why_unusable
 from runtime.providers.acp.rest import Rest
 from runtime.providers.acp.settings import SessionSettings
 from runtime.providers.acp.tool_calls import ToolCallLedger
 from runtime.providers.acp.wire import (
+    CommandsUpdate,
     ConfigUpdate,
     ContentChunk,
     ModeUpdate,
@@ -29,6 +31,7 @@ from runtime.providers.acp.wire import (
     UnknownUpdate,
     UsageUpdate,
 )
+from runtime.providers.catalogue import ProviderFacts
 from runtime.providers.jsonrpc.peer import JsonRpcPeer, Request
 from runtime.providers.normalized import (
     ProviderEvent,
@@ -40,7 +43,7 @@ from runtime.providers.normalized import (
     UsageReported,
 )
 from runtime.providers.output_batch import OutputBatch
-from runtime.providers.port import Diagnostic, Scope, Write
+from runtime.providers.port import Diagnostic, Learned, Scope, Write
 from runtime.providers.recent import RecentSet
 from store.canonical.common import Settings, TurnError, Usage
 from store.canonical.identifiers import TurnId
@@ -109,6 +112,8 @@ class Conversation:
             case ConfigUpdate() | ModeUpdate():
                 self.settings.told(update)
                 self.tell_settings(out)
+            case CommandsUpdate(commands):
+                out.add(Learned(ProviderFacts(skills=read_commands(commands))))
             case QuietUpdate():
                 pass
             case UnknownUpdate():

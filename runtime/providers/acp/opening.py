@@ -11,13 +11,15 @@ from runtime.providers.acp.conversation import Conversation
 from runtime.providers.acp.directory import SessionDirectory
 from runtime.providers.acp.failures import open_failure_of, provider_error, runtime_error
 from runtime.providers.acp.negotiation import AgentFacts, open_params
+from runtime.providers.acp.offers import offered_models
 from runtime.providers.acp.setting_steps import SettingFailure, SettingSteps
+from runtime.providers.catalogue import ProviderFacts
 from runtime.providers.jsonrpc.calls import Answer, OpenCalls, ignore_answer
 from runtime.providers.jsonrpc.members import object_of, text_of
 from runtime.providers.jsonrpc.peer import METHOD_NOT_FOUND, ErrorResponse
 from runtime.providers.normalized import ThreadOpened, ThreadOpenFailed
 from runtime.providers.output_batch import OutputBatch
-from runtime.providers.port import OpenThread, Scope, StartTimer, StopTimer
+from runtime.providers.port import Learned, OpenThread, Scope, StartTimer, StopTimer
 from store.canonical.common import TurnError
 
 REPLAY_EXTENSIONS_MAX = 4
@@ -123,6 +125,9 @@ class Opening:
             return
         for update in early:
             self._conversation.update(update, out)
+        models = offered_models(answer.result, is_new=not resuming)
+        if models:
+            out.add(Learned(ProviderFacts(models=models)))
         settings = self._conversation.settings
         settings.report(answer.result)
         settings.begin()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from runtime.providers.acp.wire import (
+    CommandsUpdate,
     CompactionUpdate,
     ConfigUpdate,
     ContentChunk,
@@ -200,6 +201,10 @@ def _read_quiet(update: Members) -> SessionUpdate:
     return QuietUpdate(str(update.get("sessionUpdate")))
 
 
+def _read_commands(update: Members) -> SessionUpdate:
+    return CommandsUpdate(update.get("availableCommands"))
+
+
 _READERS: Final[dict[str, Callable[[Members], SessionUpdate | None]]] = {
     "agent_message_chunk": _read_text,
     "agent_thought_chunk": _read_reasoning,
@@ -214,7 +219,7 @@ _READERS: Final[dict[str, Callable[[Members], SessionUpdate | None]]] = {
     "notice": _read_notice,
     "compaction_update": _read_compaction,
     "compaction_summary_chunk": _read_quiet,
-    "available_commands_update": _read_quiet,
+    "available_commands_update": _read_commands,
 }
 
 

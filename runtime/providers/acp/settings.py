@@ -13,7 +13,7 @@ import attrs
 
 from runtime.providers.acp.failures import provider_error
 from runtime.providers.acp.wire import ConfigUpdate, ModeUpdate
-from runtime.providers.jsonrpc.members import list_of, object_of, text_of
+from runtime.providers.jsonrpc.members import Members, list_of, object_of, text_of
 from store.canonical.common import Json, Settings, SettingValue, TurnError
 
 NOT_FOR_THE_AGENT: Final = frozenset({"dedicatedProcess"})
@@ -99,9 +99,7 @@ class SessionSettings:
 
     def report_options(self, options: Json) -> None:
         """Take over all configuration options."""
-        self._options = tuple(
-            option for item in list_of(options) if (option := _read_option(item)) is not None
-        )
+        self._options = tuple(option for option, _ in read_options(options))
 
     def report_mode(self, mode: str) -> None:
         """Take over the mode the agent says it is in."""
@@ -204,6 +202,13 @@ class SessionSettings:
 def refused_setting(key: str) -> TurnError:
     """The agent does not take this setting; going on with another model or mode would be a silent change."""
     return provider_error("provider.model_unavailable" if key == "model" else "settings.invalid")
+
+
+def read_options(options: Json) -> Iterator[tuple[ConfigOption, Members]]:
+    """Each configuration option that can be read, with all the agent says of it."""
+    for item in list_of(options):
+        if (option := _read_option(item)) is not None:
+            yield option, object_of(item)
 
 
 def _read_option(item: Json) -> ConfigOption | None:

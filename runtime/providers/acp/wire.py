@@ -103,6 +103,13 @@ class CompactionUpdate:
 
 
 @attrs.frozen
+class CommandsUpdate:
+    """The commands that prompts can call for."""
+
+    commands: Json
+
+
+@attrs.frozen
 class QuietUpdate:
     """Known and deliberately not shown."""
 
@@ -126,6 +133,7 @@ SessionUpdate: TypeAlias = (
     | ModeUpdate
     | NoticeUpdate
     | CompactionUpdate
+    | CommandsUpdate
     | QuietUpdate
     | UnknownUpdate
 )

@@ -10,6 +10,7 @@ from typing import Final
 
 import attrs
 
+from runtime.providers.catalogue import ProviderFacts
 from runtime.providers.claude_code import content, guidance
 from runtime.providers.claude_code.asks import AnswerToken
 from runtime.providers.claude_code.attestation import Ability, Attestation, attest
@@ -19,6 +20,7 @@ from runtime.providers.claude_code.failures import provider_error, runtime_error
 from runtime.providers.claude_code.launching import is_kept
 from runtime.providers.claude_code.preparing import ChangesDeadline, SettingChanges, SettingFailure
 from runtime.providers.claude_code.reconcile import Reconciling
+from runtime.providers.claude_code.self_description import answered, read_facts
 from runtime.providers.claude_code.settings import (
     SettingChange,
     changes_towards,
@@ -55,6 +57,8 @@ from runtime.providers.port import (
     GiveUp,
     GuideTurn,
     HandshakeDone,
+    Inquire,
+    Learned,
     OpenSide,
     OpenThread,
     Outputs,
@@ -98,6 +102,8 @@ class ClaudeAdapter:
         self._pending: StartTurn | None = None
         """A prompt that waits until what was chosen for it holds."""
         self._pending_cancel = False
+        self._facts = ProviderFacts()
+        """What was told in the handshake."""
         self._ready = False
         self._closed = False
         self._out = OutputBatch()
@@ -141,6 +147,8 @@ class ClaudeAdapter:
                     self._for_child(wanted)
                 case DropChild(root, child_id):
                     self._stop_child(Scope("session", root.workspace_id, child_id))
+                case Inquire():
+                    self._out.add(Learned(answered(self._facts, command.subjects), command.scope))
                 case CloseThread():
                     self._close()
         return self._out.take()
@@ -240,7 +248,9 @@ class ClaudeAdapter:
         else:
             self._ready = True
             self._held = self._held.heard(None, text_of(answer.body.get("current_permission_mode")))
+            self._facts = read_facts(answer.body)
             out.add(HandshakeDone(AGENT_NAME, version))
+            out.add(Learned(self._facts))
 
     # --- commands ---------------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from runtime.providers.codex.handshake import (
     read_version,
 )
 from runtime.providers.codex.inbound import Inbound
+from runtime.providers.codex.inquiries import Inquiry
 from runtime.providers.codex.opening import OpenDeadline, Opening
 from runtime.providers.codex.reconcile import reconcile
 from runtime.providers.codex.settings import ThreadSettings, turn_params, wanted_settings
@@ -53,6 +54,7 @@ from runtime.providers.port import (
     ForChild,
     GuideTurn,
     HandshakeDone,
+    Inquire,
     OpenSide,
     OpenThread,
     Outputs,
@@ -132,6 +134,8 @@ class CodexAdapter:
                     return self.command(wanted)  # a conversation like any other
                 case DropChild(root, child_id):
                     self._children.drop(root, child_id, self._out)
+                case Inquire():
+                    Inquiry(command, self._calls).begin(self._out)
                 case CloseThread():
                     self._close(command)
         return self._out.take()

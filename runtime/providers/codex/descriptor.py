@@ -4,12 +4,22 @@ from collections.abc import Mapping
 
 import attrs
 
+from runtime.providers.catalogue import SUBJECTS, CatalogueAbilities, CredentialFile, CredentialPlaces
 from runtime.providers.codex.adapter import CodexAdapter
 from runtime.providers.codex.examination import CodexExamination
 from runtime.providers.codex.settings import DESCRIPTIONS
 from runtime.providers.hosting import HostedConversation
-from runtime.providers.port import AdapterLimits, SettingDescription, SideFacts
+from runtime.providers.port import AdapterLimits, SettingDescription
 from runtime.providers.programs import ProgramReport
+from runtime.providers.side_facts import SideFacts
+
+_CATALOGUE = CatalogueAbilities(
+    frozenset(SUBJECTS),
+    skill_trigger="$",
+    credentials=CredentialPlaces(
+        files=(CredentialFile("CODEX_HOME", ".codex", "auth.json", ("tokens", "OPENAI_API_KEY")),)
+    ),
+)
 
 
 @attrs.frozen
@@ -27,6 +37,7 @@ class CodexDescriptor:
     conversation_launch: None = None
     settings: tuple[SettingDescription, ...] = DESCRIPTIONS
     listens: bool = True
+    catalogue: CatalogueAbilities = _CATALOGUE
     side: SideFacts = attrs.field(default=SideFacts(*(True,) * 7))
     side_unkept: SideFacts = attrs.field(default=SideFacts(*(True,) * 7))
     """Seen with the tested version, all of it (docs/providers/codex-app-server.md); what is no fact of a program that

@@ -16,8 +16,9 @@ from runtime.lifecycle.state import Policy
 from runtime.operations.operation import WatchedSink
 from runtime.operations.sides import AskedSide, SideBounds, SideOperations
 from runtime.providers import normalized as n
-from runtime.providers.port import ConnectionCommand, OpenSide, Scope, SideFacts
+from runtime.providers.port import ConnectionCommand, OpenSide, Scope
 from runtime.providers.routes import ScopeSink
+from runtime.providers.side_facts import SideFacts
 from runtime.refusal import Refusal
 from runtime.side.rows import Side, SideFact
 from runtime.simulation.small_ports import CountedIdentifiers, SimulatedClock

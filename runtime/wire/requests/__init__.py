@@ -16,6 +16,7 @@ from runtime.wire.requests.host import (
     HealthReadParams,
     InitializeParams,
     MetricsReadParams,
+    ProviderParams,
     TargetListParams,
     WorkspaceListParams,
 )
@@ -109,6 +110,7 @@ __all__ = [
     "PageParams",
     "ProjectPlacement",
     "PromptBlock",
+    "ProviderParams",
     "SessionCloseParams",
     "SessionCreateParams",
     "SessionGetParams",

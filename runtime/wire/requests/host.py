@@ -14,7 +14,7 @@ from runtime.wire.requests.shared import (
     WorkspaceParams,
 )
 from runtime.wire.rows import Count
-from store.canonical.identifiers import SessionId, WorkspaceId
+from store.canonical.identifiers import SessionId, TargetId, WorkspaceId
 
 
 @attrs.frozen(kw_only=True)
@@ -52,6 +52,15 @@ class DebugSessionParams(SessionParams):
 @attrs.frozen(kw_only=True)
 class TargetListParams(PageParams):
     """Which page of the targets."""
+
+
+@attrs.frozen(kw_only=True)
+class ProviderParams:
+    """Which target's agent, and whether what is known of it is enough."""
+
+    agent_target_id: TargetId
+    refresh: bool = False
+    """Ask the agent now, and wait for it; one that is being asked already is waited for. Needs an `admin` token."""
 
 
 @attrs.frozen(kw_only=True)
