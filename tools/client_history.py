@@ -380,6 +380,18 @@ async def faults(record: Recorder) -> None:
     await record.refused("request.invalid", "fault/inject", name="nowhere", action="pause")
 
 
+async def inquiring(record: Recorder) -> None:
+    """What agents tell of themselves."""
+    await record.begin()
+    for what in ("status", "models", "skills", "usage"):
+        await record.get(f"provider/{what}", agentTargetId="codex")
+        await record.get(f"provider/{what}", agentTargetId="demo")
+    await record.client.event("status")
+    await record.client.event("models")
+    await record.get("provider/models", agentTargetId="codex", refresh=True)
+    await record.refused("target.not_found", "provider/models", agentTargetId="nobody")
+
+
 CONVERSATIONS: dict[str, tuple[str, Callable[[Recorder], Awaitable[None]]]] = {
     "working": ("plain", working),
     "asking": ("plain", asking),
@@ -391,6 +403,7 @@ CONVERSATIONS: dict[str, tuple[str, Callable[[Recorder], Awaitable[None]]]] = {
     "narrow": ("narrow", narrow),
     "stopping": ("stopping", stopping),
     "faults": ("faulty", faults),
+    "inquiring": ("forking", inquiring),
 }
 """Each with the name of its daemon."""
 

@@ -19,6 +19,19 @@ from runtime.targets import TargetConnections
 from store.canonical.common import TurnError
 from store.canonical.identifiers import TargetId
 
+CODES = frozenset(
+    {
+        "provider.unavailable",
+        "provider.auth_required",
+        "provider.rejected",
+        "provider.timeout",
+        "provider.lost",
+        "provider.protocol",
+        "limit.exceeded",
+        "shutdown.in_progress",
+    }
+)
+"""Why an agent may not have said it; whatever else went wrong with its start, it was not to be had."""
 TIMED_OUT = TurnError("provider.timeout", "The agent did not say it in time.", "provider", retryable=True)
 
 
@@ -94,14 +107,14 @@ class Inquiries:
                 raise LoadFailed(waiter.lost or failures.RELEASED)
             await waiter.answered.wait()
         except AcquireFailed as refused:
-            raise LoadFailed(refused.error) from refused
+            raise LoadFailed(_typed(refused.error)) from refused
         finally:
             del self._waiters[scope]
         if waiter.facts is None:
             raise LoadFailed(waiter.lost or failures.RELEASED)
         failed = waiter.facts.failures.get(subject)
         if failed is not None:
-            raise LoadFailed(failed)
+            raise LoadFailed(_typed(failed))
         return waiter.facts
 
     async def _leave(self, held: list[ConnectionReference]) -> None:
@@ -112,3 +125,7 @@ class Inquiries:
                 await reference.wait_gone()
         finally:
             self._places.release()
+
+
+def _typed(error: TurnError) -> TurnError:
+    return error if error.code in CODES else attrs.evolve(error, code="provider.unavailable")

@@ -135,19 +135,19 @@ HOST_METHODS = (
                 "models",
                 "Read the models an agent offers.",
                 providers.ProviderModelsReply,
-                (*PROVIDER_REFUSALS, "session.cwd_missing"),
+                PROVIDER_REFUSALS,
             ),
             (
                 "skills",
                 "Read the skills an agent's prompts can call for.",
                 providers.ProviderSkillsReply,
-                (*PROVIDER_REFUSALS, "session.cwd_missing"),
+                PROVIDER_REFUSALS,
             ),
             (
                 "usage",
                 "Read what is left of an agent's account.",
                 providers.ProviderUsageReply,
-                (*PROVIDER_REFUSALS, "session.cwd_missing"),
+                PROVIDER_REFUSALS,
             ),
         )
     ),

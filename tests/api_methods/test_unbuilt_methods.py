@@ -8,7 +8,7 @@ from tests.end_to_end.shapes import REPLIES, WITH_FAULTS
 
 UNBUILT = """
 session/fork turn/editRetry editRetry/recover goal/control goal/get operation/get
-provider/status provider/models provider/skills provider/usage
+
 fault/inject fault/list fault/clear
 """
 RESERVED = """

@@ -41,8 +41,6 @@ NOT_RECORDED_EVENTS = {
     "stream_gap": "comes to who is too slow for megabytes; tests/end_to_end/test_slow_readers.py",
     "resync": "comes to who is too slow for the log; tests/api/test_subscription_gaps.py",
     "side_gap": "comes to who is too slow for what is told of a Side",
-    "models": "no catalogue of models is served",
-    "status": "comes when a provider's account changes",
     "health": "comes when the store fails; tests/end_to_end/test_disk_trouble.py",
 }
 NOT_RECORDED_CHANGES = {"goal", "operation"}

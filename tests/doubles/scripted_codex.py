@@ -8,11 +8,12 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from runtime.providers.demo.actions import Action, ScriptedAgent, Write
 from runtime.providers.demo.process import AgentLoop
 from runtime.simulation.scripted_codex.rollouts import Record
+from runtime.simulation.scripted_codex.self_description import Account
 from runtime.simulation.scripted_codex.server import CodexSettings, ScriptedCodex
 from runtime.simulation.scripted_codex.thread import VERSION
 
@@ -94,7 +95,8 @@ class Noted:
 
 
 def scripted_target(folder: Path, identifier: str = TARGET, **environment: str) -> dict[str, Any]:
-    """A `[[targets]]` entry. `environment`: SCRIPTED_CONFIG_WARNING, SCRIPTED_WORDS, SCRIPTED_UNLOAD_SECONDS."""
+    """A `[[targets]]` entry. `environment`: SCRIPTED_CONFIG_WARNING, SCRIPTED_WORDS, SCRIPTED_UNLOAD_SECONDS,
+    SCRIPTED_ACCOUNT (none, apiKey, chatgpt), SCRIPTED_CATALOGUE (told, refuses, silent, leaves, odd)."""
     folder.mkdir(parents=True, exist_ok=True)
     return {
         "id": identifier,
@@ -152,6 +154,8 @@ def main() -> None:
         secret=environment.get("SCRIPTED_WORDS", ""),
         config_warning=environment.get("SCRIPTED_CONFIG_WARNING", ""),
         unload_seconds=float(environment.get("SCRIPTED_UNLOAD_SECONDS", "60")),
+        account=cast("Account", environment.get("SCRIPTED_ACCOUNT", "none")),
+        catalogue=cast("Any", environment.get("SCRIPTED_CATALOGUE", "told")),
     )
     AgentLoop(Noted(ScriptedCodex(settings, FileRollouts(home)), home / LOG)).run()
 

@@ -342,6 +342,14 @@ FAILPOINT = {
 }
 WITH_FAULTS = {"fault/inject", "fault/list", "fault/clear"}
 """Served with `--enable-faults` alone."""
+_READING = {
+    "agentTargetId": str,
+    "readAt": (TIME, None),
+    "stale": bool,
+    "refreshing": bool,
+    "problem": ({"code": str, "retryable": bool}, None),
+    "commitSeq": int,
+}
 REPLIES: dict[str, Specification] = {
     "initialize": {
         "protocolVersion": int,
@@ -431,6 +439,48 @@ REPLIES: dict[str, Specification] = {
     "metrics/read": METRICS,
     "debug/session": {"session": IDENTITY, "inspection": INSPECTION, "commitSeq": int},
     "target/list": _page(TARGET),
+    "provider/status": {
+        **_READING,
+        "program": TARGET["program"],
+        "auth": TARGET["auth"],
+        "account": ({"none", "not_needed", "key", "subscription"}, None),
+    },
+    "provider/models": {
+        **_READING,
+        "state": {"complete", "unavailable"},
+        "models": [
+            {
+                "model": str,
+                "label": str,
+                "description": (str, None),
+                "isDefault": bool,
+                "hidden": bool,
+                "reasoningEfforts": ([{"value": str, "description": (str, None)}], None),
+                "defaultReasoningEffort": (str, None),
+            }
+        ],
+    },
+    "provider/skills": {
+        **_READING,
+        "state": {"complete", "unavailable"},
+        "trigger": str,
+        "skills": [
+            {
+                "name": str,
+                "description": (str, None),
+                "source": {"builtin", "user", "project", "other"},
+                "enabled": bool,
+            }
+        ],
+    },
+    "provider/usage": {
+        **_READING,
+        "state": {"complete", "unavailable", "not_applicable"},
+        "reason": ({"auth_required", "unsupported", "parse_failed"}, None),
+        "limits": [
+            {"name": str, "usedPercent": float, "windowMinutes": (int, None), "resetsAt": (TIME, None)}
+        ],
+    },
     "fault/inject": {"failpoint": FAILPOINT, "commitSeq": int},
     "fault/list": _page(FAILPOINT),
     "fault/clear": {"commitSeq": int},
@@ -484,6 +534,8 @@ EVENTS: dict[str, Specification] = {
     },
     "health": {**_HOST},
     "target": {**_HOST},
+    "models": {**_HOST},
+    "status": {**_HOST},
     "shutdown": {**_HOST, "graceSeconds": (int, float)},
     "checkpoint": {"commitSeq": int},
     "resync": {"commitSeq": int},

@@ -4,8 +4,17 @@ import pytest
 
 from runtime.providers.acp.failures import provider_error, runtime_error
 from runtime.providers.acp.opening import OpenDeadline
+from runtime.providers.catalogue import ModelOffer, ProviderFacts
 from runtime.providers.normalized import TextChunk, ThreadOpened, ThreadOpenFailed, TitleReported
-from runtime.providers.port import CloseThread, Deliver, Diagnostic, OpenThread, StartTimer, StopTimer
+from runtime.providers.port import (
+    CloseThread,
+    Deliver,
+    Diagnostic,
+    Learned,
+    OpenThread,
+    StartTimer,
+    StopTimer,
+)
 from store.canonical.common import Settings
 from store.canonical.session import SessionCapabilities
 from tests.providers.adapter_playbook import T1, A, B, Playbook, Sent, ask, chunk, update
@@ -24,6 +33,7 @@ MODEL = {
 MODE = {"id": "m", "category": "mode", "type": "select", "currentValue": "ask", "options": []}
 EFFORT = {"id": "effort", "category": "thought_level", "type": "select", "currentValue": "low", "options": []}
 WEB = {"id": "web", "type": "boolean", "currentValue": False}
+OFFERS = Learned(ProviderFacts(models=(ModelOffer("small", "Small", is_default=True),)))
 
 
 def opening(
@@ -249,13 +259,14 @@ def test_settings_are_applied_one_by_one_the_model_first_before_the_conversation
     book = opening(settings=wanted).skip()
     book.reply("session/new", result={"sessionId": "s", "configOptions": [MODE, MODEL, EFFORT, WEB]})
     book.expect(
+        OFFERS,
         Sent(
             {
                 "id": 3,
                 "method": "session/set_config_option",
                 "params": {"sessionId": "s", "configId": "model", "value": "large"},
             }
-        )
+        ),
     )
     options = [MODE, MODEL | {"currentValue": "large"}, EFFORT, WEB]
     book.reply("session/set_config_option", result={"configOptions": options}).expect(
@@ -303,7 +314,7 @@ def test_setting_that_holds_already_is_not_sent() -> None:
     book.reply(
         "session/new", result={"sessionId": "s", "configOptions": [MODEL], "modes": {"currentModeId": "ask"}}
     )
-    book.expect(StopTimer(TIMER), ThreadOpened("s", False, ABLE, {"mode": "ask", "model": "small"}))
+    book.expect(OFFERS, StopTimer(TIMER), ThreadOpened("s", False, ABLE, {"mode": "ask", "model": "small"}))
 
 
 @pytest.mark.parametrize(

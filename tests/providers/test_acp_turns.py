@@ -5,6 +5,7 @@ import pytest
 from runtime.providers.acp.adapter import HandshakeDeadline
 from runtime.providers.acp.failures import provider_error, runtime_error
 from runtime.providers.acp.opening import OpenDeadline
+from runtime.providers.catalogue import ProviderFacts
 from runtime.providers.normalized import (
     ItemEnded,
     NoticeReported,
@@ -22,6 +23,7 @@ from runtime.providers.port import (
     CloseThread,
     Diagnostic,
     ImageData,
+    Learned,
     StartTimer,
     StartTurn,
 )
@@ -81,7 +83,11 @@ def test_session_facts_between_two_turns_do_not_accept_the_next_one() -> None:
         update("sa", "available_commands_update", availableCommands=[]),
         update("sa", "session_info_update", title="T"),
         update("sa", "usage_update", used=5, size=10),
-    ).expect(TitleReported("T"), UsageReported(Usage(context_tokens=5, context_window=10), T1))
+    ).expect(
+        Learned(ProviderFacts(skills=())),
+        TitleReported("T"),
+        UsageReported(Usage(context_tokens=5, context_window=10), T1),
+    )
 
 
 def test_second_prompt_is_refused_while_one_is_open_and_nothing_is_sent() -> None:

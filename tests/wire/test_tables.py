@@ -46,6 +46,10 @@ provider/status provider/models provider/skills provider/usage workspace/list ev
 events/unsubscribe health/read metrics/read debug/session fault/inject fault/list fault/clear
 """
 WITHOUT_WORKSPACE = {
+    "provider/status",
+    "provider/models",
+    "provider/skills",
+    "provider/usage",
     "initialize",
     "events/update",
     "events/unsubscribe",

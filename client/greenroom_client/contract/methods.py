@@ -943,9 +943,9 @@ class Methods(ABC):
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
         target.not_found, target.disabled, provider.unavailable, provider.auth_required, provider.rejected,
-        provider.timeout, provider.lost, provider.protocol, session.cwd_missing, request.invalid,
-        auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded, store.unavailable,
-        shutdown.in_progress, internal.
+        provider.timeout, provider.lost, provider.protocol, request.invalid, auth.forbidden,
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
         """
         result: ProviderModelsReply = await self.request(
             "provider/models", _given(agent_target_id=agent_target_id, refresh=refresh)
@@ -962,9 +962,9 @@ class Methods(ABC):
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
         target.not_found, target.disabled, provider.unavailable, provider.auth_required, provider.rejected,
-        provider.timeout, provider.lost, provider.protocol, session.cwd_missing, request.invalid,
-        auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded, store.unavailable,
-        shutdown.in_progress, internal.
+        provider.timeout, provider.lost, provider.protocol, request.invalid, auth.forbidden,
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
         """
         result: ProviderSkillsReply = await self.request(
             "provider/skills", _given(agent_target_id=agent_target_id, refresh=refresh)
@@ -981,9 +981,9 @@ class Methods(ABC):
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
         target.not_found, target.disabled, provider.unavailable, provider.auth_required, provider.rejected,
-        provider.timeout, provider.lost, provider.protocol, session.cwd_missing, request.invalid,
-        auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded, store.unavailable,
-        shutdown.in_progress, internal.
+        provider.timeout, provider.lost, provider.protocol, request.invalid, auth.forbidden,
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
         """
         result: ProviderUsageReply = await self.request(
             "provider/usage", _given(agent_target_id=agent_target_id, refresh=refresh)

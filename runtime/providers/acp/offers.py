@@ -88,4 +88,5 @@ def _block_models(block: Members) -> Iterator[_Listed]:
 def _efforts(option: Members | None) -> tuple[EffortOffer, ...] | None:
     if option is None:
         return None
-    return tuple(EffortOffer(value, description) for value, _, description in _values(option.get("options")))
+    offered = [EffortOffer(value, description) for value, _, description in _values(option.get("options"))]
+    return tuple(offered) or None

@@ -250,7 +250,8 @@ class ClaudeAdapter:
             self._held = self._held.heard(None, text_of(answer.body.get("current_permission_mode")))
             self._facts = read_facts(answer.body)
             out.add(HandshakeDone(AGENT_NAME, version))
-            out.add(Learned(self._facts))
+            if self._facts != ProviderFacts():
+                out.add(Learned(self._facts))
 
     # --- commands ---------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ thread opens. The same object is a process of a simulated run and, behind pipes,
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
@@ -16,6 +16,13 @@ from runtime.providers.demo.agenda import Agenda
 from runtime.providers.demo.script import Step, read_prompt
 from runtime.simulation.scripted_codex import texts
 from runtime.simulation.scripted_codex.rollouts import MemoryRollouts, Rollouts
+from runtime.simulation.scripted_codex.self_description import (
+    Account,
+    account_told,
+    models_told,
+    skills_told,
+    usage_told,
+)
 from runtime.simulation.scripted_codex.stage import Handler
 from runtime.simulation.scripted_codex.texts import Frame, Refused
 from runtime.simulation.scripted_codex.thread import VERSION, Thread
@@ -43,6 +50,8 @@ _REQUIRED = {
     "turn/interrupt": ("threadId", "turnId"),
 }
 
+_WITHOUT_PARAMS = frozenset({"account/rateLimits/read"})
+
 
 @attrs.frozen(kw_only=True)
 class CodexSettings:
@@ -56,6 +65,9 @@ class CodexSettings:
     secret: str = ""
     """What stands in its directives for `{secret}`: words that no prompt holds."""
     version: str = VERSION
+    account: Account = "none"
+    catalogue: Literal["told", "refuses", "silent", "leaves", "odd"] = "told"
+    """What becomes of `model/list`."""
     unload_seconds: float = UNLOAD_SECONDS
 
 
@@ -80,6 +92,9 @@ class ScriptedCodex:
         self._handlers: dict[str, Handler] = {
             "initialize": self._initialize,
             "account/rateLimits/read": self._rate_limits,
+            "account/read": self._account,
+            "model/list": self._models,
+            "skills/list": self._skills,
             **threads.handlers(),
             **self._turns.handlers(),
         }
@@ -198,8 +213,9 @@ class ScriptedCodex:
             raise Refused(texts.NOT_INITIALIZED)
         if method.startswith(_EXPERIMENTAL) and not self._experimental:
             raise Refused(texts.needs_experimental(method))
-        if params is None:
+        if params is None and method not in _WITHOUT_PARAMS:
             raise Refused(texts.missing_field("params"))
+        params = params or {}
         for name in _REQUIRED.get(method, ()):
             if name not in params:
                 raise Refused(texts.missing_field(name))
@@ -242,5 +258,23 @@ class ScriptedCodex:
         else:
             answer()
 
+    # --- itself -----------------------------------------------------------------------------------------------
+
+    def _account(self, request_id: object, params: Frame) -> None:
+        self.reply(request_id, account_told(self._settings.account))
+
+    def _models(self, request_id: object, params: Frame) -> None:
+        if self._settings.catalogue == "refuses":
+            raise Refused(texts.SIGNED_OUT)
+        if self._settings.catalogue == "leaves":
+            self.perform(Exit(1))
+        elif self._settings.catalogue != "silent":
+            self.reply(request_id, models_told() if self._settings.catalogue == "told" else {"data": 5})
+
+    def _skills(self, request_id: object, params: Frame) -> None:
+        self.reply(request_id, skills_told())
+
     def _rate_limits(self, request_id: object, params: Frame) -> None:
-        raise Refused(texts.SIGNED_OUT)
+        if self._settings.account != "chatgpt":
+            raise Refused(texts.SIGNED_OUT)
+        self.reply(request_id, usage_told())
