@@ -1,10 +1,13 @@
-"""A web API of one's own over Greenroom: every user has a workspace, and sees nothing of anybody else's."""
+"""A web API of one's own over Greenroom: every user has a workspace, and sees nothing of anybody else's.
+
+The parameters of its paths have the client's own names, so that a request says of itself what it is about.
+"""
 
 import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from fastapi import Body, Depends, FastAPI, Header, Request
 from fastapi.responses import JSONResponse, StreamingResponse
@@ -15,22 +18,17 @@ import greenroom_client as greenroom
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     options = greenroom.ClientOptions(name="api", reconnect=greenroom.FOREVER)
-    async with greenroom.connect_to_daemon(os.environ.get("GREENROOM_DATA_DIR"), options=options) as client:
-        app.state.client = client
+    data_dir = os.environ.get("GREENROOM_DATA_DIR")
+    async with greenroom.connect_to_daemon(data_dir, options=options) as app.state.client:
         yield
 
 
-class User(NamedTuple):
-    client: greenroom.Client
-    workspace: str
-
-
-async def signed_in(request: Request, x_user: Annotated[str, Header()]) -> User:
-    return User(request.app.state.client, f"user-{x_user}")  # your sign-in stands here
+async def signed_in(request: Request, x_user: Annotated[str, Header()]) -> dict[str, Any]:
+    return {**request.path_params, "workspace_id": f"user-{x_user}"}  # your sign-in stands here
 
 
 app = FastAPI(lifespan=lifespan)
-Me = Annotated[User, Depends(signed_in)]
+Mine = Annotated[dict[str, Any], Depends(signed_in)]
 Key = Annotated[str, Header(alias="Idempotency-Key")]
 Text = Annotated[str, Body(embed=True)]
 
@@ -38,38 +36,29 @@ Text = Annotated[str, Body(embed=True)]
 @app.exception_handler(greenroom.ClientError)
 async def refused(_: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, greenroom.GreenroomError):
-        return JSONResponse(
-            {"code": "unavailable"}, 503
-        )  # asked again with the same key, it takes effect once
+        return JSONResponse({"code": "unavailable"}, 503)  # the same key again takes effect once
     status = 404 if error.code.endswith(".not_found") else 409
     return JSONResponse({"code": error.code, "message": error.message}, status)
 
 
 @app.post("/sessions")
-async def create(me: Me, key: Key) -> Any:
-    return await me.client.session_create(
-        workspace_id=me.workspace, agent_target_id="demo", client_submit_id=key
-    )
+async def create(mine: Mine, key: Key) -> Any:
+    return await app.state.client.session_create(**mine, agent_target_id="demo", client_submit_id=key)
 
 
-@app.post("/sessions/{session}/prompts")
-async def send(me: Me, session: str, key: Key, text: Text) -> Any:
-    content = greenroom.prompt(text)
-    return await me.client.session_send(
-        workspace_id=me.workspace, agent_session_id=session, client_submit_id=key, content=content
-    )
+@app.post("/sessions/{agent_session_id}/prompts")
+async def send(mine: Mine, key: Key, text: Text) -> Any:
+    return await app.state.client.session_send(**mine, client_submit_id=key, content=greenroom.prompt(text))
 
 
-@app.get("/sessions/{session}/turns/{turn}/stream")
-async def stream(me: Me, session: str, turn: str) -> StreamingResponse:
-    await me.client.turn_get(workspace_id=me.workspace, agent_session_id=session, turn_id=turn)
-    return StreamingResponse(events(me, session, turn), media_type="text/event-stream")
+@app.get("/sessions/{agent_session_id}/turns/{turn_id}/stream")
+async def stream(mine: Mine) -> StreamingResponse:
+    await app.state.client.turn_get(**mine)
+    return StreamingResponse(events(mine), media_type="text/event-stream")
 
 
-async def events(me: User, session: str, turn: str) -> AsyncIterator[str]:
-    async with greenroom.stream_turn(
-        me.client, workspace_id=me.workspace, agent_session_id=session, turn_id=turn
-    ) as pieces:
+async def events(mine: dict[str, Any]) -> AsyncIterator[str]:
+    async with greenroom.stream_turn(app.state.client, **mine) as pieces:
         async for piece in pieces:
             if isinstance(piece, greenroom.TextPiece):
                 yield f"event: text\ndata: {json.dumps(piece.text)}\n\n"
@@ -79,16 +68,10 @@ async def events(me: User, session: str, turn: str) -> AsyncIterator[str]:
 
 
 @app.get("/approvals")
-async def approvals(me: Me) -> Any:
-    return await me.client.interaction_list(workspace_id=me.workspace, status="pending")
+async def approvals(mine: Mine) -> Any:
+    return await app.state.client.interaction_list(**mine, status="pending")
 
 
-@app.post("/sessions/{session}/turns/{turn}/approvals/{asked}")
-async def approve(me: Me, session: str, turn: str, asked: str, option: Text) -> Any:
-    return await me.client.interaction_respond(
-        workspace_id=me.workspace,
-        agent_session_id=session,
-        turn_id=turn,
-        request_id=asked,
-        answer={"optionId": option},
-    )
+@app.post("/sessions/{agent_session_id}/turns/{turn_id}/approvals/{request_id}")
+async def approve(mine: Mine, option: Text) -> Any:
+    return await app.state.client.interaction_respond(**mine, answer={"optionId": option})
