@@ -62,6 +62,7 @@ class Output:
         if not self.stdout.isatty():
             for row in (columns, *rows):
                 self.stdout.write("\t".join(" ".join(printable(cell).split()) for cell in row) + "\n")
+            self.stdout.flush()  # so that it stands before what is said about it, where both go to one place
             return
         self.console(self.stdout).print(self.drawn_table(columns, rows))
 

@@ -160,3 +160,8 @@ def test_the_page_of_the_command_line_shows_most_commands():
         "show",
     }
     assert names >= {"set", "delete", "undelete", "unpin", "targets", "top", "completion"}
+
+
+def test_the_page_for_operators_shows_what_looks_after_the_database_and_the_daemon():
+    names = {shown.words.split()[0] for shown in shown_commands((ROOT / "docs/operations.md").read_text())}
+    assert names >= {"backup", "check", "restore", "doctor", "top"}
