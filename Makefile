@@ -23,13 +23,13 @@ PYTHON_SOURCES := $(PACKAGES) $(CLIENT) tools tests $(wildcard bench examples)
 
 # In this order: the quick ones first.
 CHECKS := check-format check-lint check-tidy check-rules check-layers check-dependencies check-types check-contract \
-	check-diagrams check-news check-console check-wheel
+	check-diagrams check-providers check-news check-console check-wheel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help run test check test-thorough test-providers test-agents test-console simulate torture torture-quick \
-	bench bench-peers bench-scale profile rules contract diagrams console lock format clean $(CHECKS)
+.PHONY: help run test check test-thorough test-providers test-providers-all test-agents test-console simulate torture torture-quick \
+	bench bench-peers bench-scale profile rules contract diagrams providers console lock format clean $(CHECKS)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -48,7 +48,7 @@ run: $(RUNTIME_STAMP) ## serve on the embedded defaults: SQLite and the built-in
 	@exec $(BIN)/greenroom serve $(ARGUMENTS)
 
 test: $(DEVELOPMENT_STAMP) ## run the tests that need nothing outside this folder
-	@$(BIN)/python -m pytest -q -m "not real_agent and not thorough" -n auto --dist loadfile $(ARGUMENTS)
+	@$(BIN)/python -m pytest -q -m "not real_agent and not more_agents and not thorough" -n auto --dist loadfile $(ARGUMENTS)
 
 test-thorough: $(DEVELOPMENT_STAMP) ## run the tests that take minutes: every flipped bit, 50,000 cuts of power
 	@$(BIN)/python -m pytest -q -m thorough -n auto $(ARGUMENTS)
@@ -58,6 +58,10 @@ test-providers: test-console test-agents ## run the tests that need programs of 
 test-agents: $(DEVELOPMENT_STAMP) ## run the tests against real agents (installs them into .cache with npm)
 	@agent="$$($(BIN)/python -m tools.real_agent)" && \
 	  GREENROOM_REAL_AGENT="$$agent" $(BIN)/python -m pytest -q -m real_agent $(ARGUMENTS)
+
+test-providers-all: test-providers $(DEVELOPMENT_STAMP) ## the same, and the tests of agents that are large to install
+	@$(BIN)/python -m tools.real_agent --more >/dev/null && \
+	  $(BIN)/python -m pytest -q -m more_agents tests/scenarios $(ARGUMENTS)
 
 test-console: $(DEVELOPMENT_STAMP) ## run the tests of the web console in Chromium (as root, installs it with apt-get)
 	@$(BIN)/python -m tools.console browser
@@ -121,6 +125,9 @@ check-contract: $(DEVELOPMENT_STAMP)
 check-diagrams: $(DEVELOPMENT_STAMP)
 	@echo '== diagrams' && $(BIN)/python -m tools.generated diagrams
 
+check-providers: $(DEVELOPMENT_STAMP)
+	@echo '== table of providers' && $(BIN)/python -m tools.provider_table
+
 check-news: $(DEVELOPMENT_STAMP)
 	@echo '== news fragments' && $(BIN)/python -m tools.news
 
@@ -138,6 +145,9 @@ contract: $(DEVELOPMENT_STAMP) ## write contract/ from the models in runtime/wir
 
 diagrams: $(DEVELOPMENT_STAMP) ## write docs/diagrams/ from the transition tables in runtime/lifecycle
 	@$(BIN)/python -m tools.generated diagrams --write
+
+providers: $(DEVELOPMENT_STAMP) ## write docs/providers.md from what adapters declare and what the scenarios saw
+	@$(BIN)/python -m tools.provider_table --write
 
 console: $(DEVELOPMENT_STAMP) ## build the web console from console/ into runtime/api/console/ (installs its tools with npm)
 	@$(BIN)/python -m tools.console write

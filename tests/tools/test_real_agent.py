@@ -75,7 +75,7 @@ def test_the_command_ends_with_1_and_says_why(
 ):
     install = real_agent.install
     monkeypatch.setattr(real_agent, "install", lambda: install(source, installed))
-    assert real_agent.main() == 1
+    assert real_agent.main([]) == 1
     assert "npm is not on PATH" in capsys.readouterr().err
 
 

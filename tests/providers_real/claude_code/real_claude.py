@@ -20,9 +20,15 @@ _CLOSED_PORT = "http://127.0.0.1:9"
 
 def claude_target(command: list[str], home: Path, model: ModelServer | None, **changes: object) -> Json:
     """The `[[targets]]` entry."""
+    environment = claude_environment(home, model)
+    return {"id": TARGET, "provider": "claude", "command": command, "env": environment, **changes}
+
+
+def claude_environment(home: Path, model: ModelServer | None) -> dict[str, str]:
+    """What keeps it here: its own home, its model, and nothing else to reach."""
     home.mkdir(parents=True, exist_ok=True)
     url = model.url.removesuffix("/v1") if model is not None else _CLOSED_PORT
-    environment = {
+    return {
         "CLAUDE_CONFIG_DIR": str(home / "configuration"),
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": "dummy",
@@ -35,7 +41,6 @@ def claude_target(command: list[str], home: Path, model: ModelServer | None, **c
         "HTTPS_PROXY": _CLOSED_PORT,
         "NO_PROXY": "127.0.0.1",
     }
-    return {"id": TARGET, "provider": "claude", "command": command, "env": environment, **changes}
 
 
 def tool_calls(messages: list[Json]) -> list[Json]:
