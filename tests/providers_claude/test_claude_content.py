@@ -184,6 +184,55 @@ def test_a_list_of_things_to_do_is_a_plan():
     )
 
 
+def board(*steps: tuple[str, dict[str, object], object]) -> list[tuple[PlanEntry, ...]]:
+    """The plans that calls about the list of tasks lead to."""
+    book = ClaudePlaybook().opened().running()
+    for number, (name, given, brought) in enumerate(steps):
+        call_id = f"c{number}"
+        book.receive(said(f"m{number}", tool_use(call_id, name, **given)))
+        book.receive(tool_result(call_id, "done", tool_use_result=brought))
+    return [event.entries for event in book.events() if isinstance(event, PlanReported)]
+
+
+def created(number: str, subject: str) -> tuple[str, dict[str, object], object]:
+    return ("TaskCreate", {"subject": subject}, {"task": {"id": number, "subject": subject}})
+
+
+def updated(number: str, *, success: bool = True, **given: str) -> tuple[str, dict[str, object], object]:
+    return ("TaskUpdate", {"taskId": number, **given}, {"success": success, "taskId": number})
+
+
+def test_the_list_of_tasks_is_the_plan_and_follows_what_calls_bring_back():
+    plans = board(
+        created("1", "Dig"),
+        created("2", "Plant"),
+        updated("1", status="in_progress"),
+        updated("1", status="completed", subject="Dig deep"),
+        updated("2", status="deleted"),
+    )
+    assert plans == [
+        (PlanEntry("Dig"),),
+        (PlanEntry("Dig"), PlanEntry("Plant")),
+        (PlanEntry("Dig", "in_progress"), PlanEntry("Plant")),
+        (PlanEntry("Dig deep", "completed"), PlanEntry("Plant")),
+        (PlanEntry("Dig deep", "completed"),),
+    ]
+
+
+def test_a_refused_change_and_a_task_nobody_heard_of_change_no_plan():
+    same = ("TaskList", {}, {"tasks": [{"id": "1", "subject": "Dig", "status": "pending"}]})
+    other = ("TaskList", {}, {"tasks": [{"id": "7", "subject": "Old", "status": "completed"}, {"id": "8"}]})
+    plans = board(
+        created("1", "Dig"),
+        updated("1", success=False, status="completed"),
+        updated("9", status="completed"),
+        ("TaskCreate", {"subject": "x"}, "an error"),
+        same,
+        other,
+    )
+    assert plans == [(PlanEntry("Dig"),), (PlanEntry("Old", "completed"),)]
+
+
 def test_what_a_sub_agent_does_is_output_of_the_call_that_started_it():
     book = ClaudePlaybook().opened().running()
     book.receive(said("m1", tool_use("c1", "Agent", description="look"))).skip()

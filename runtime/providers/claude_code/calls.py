@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 import attrs
 
+from runtime.providers.claude_code.plan_board import PlanBoard
 from runtime.providers.claude_code.tools import changes_of, kind_of, output_of, title_of
 from runtime.providers.jsonrpc.members import Members, object_of, text_of
 from runtime.providers.normalized import ToolCallReported, ToolOutputChunk
@@ -38,6 +39,7 @@ class CallLedger:
 
     def __init__(self) -> None:
         self._calls: dict[CallId, Call] = {}
+        self.board = PlanBoard()
         self._parents: dict[CallId, CallId] = {}
 
     def find(self, call_id: str | None) -> Call | None:

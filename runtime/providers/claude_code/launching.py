@@ -1,7 +1,7 @@
 """How a process is told what it is for: one conversation, new or found again, or an ephemeral fork of one.
 
-Owns the words of the command line. A fork keeps nothing, and starts nothing that would leave files behind when it is
-gone: sub-agents, workflows and background commands write some that Claude Code itself never removes.
+Owns the words of the command line. A fork keeps nothing, and does nothing that would leave files behind when it is gone:
+sub-agents, background commands and lists of tasks write some that Claude Code itself never removes.
 """
 
 from typing import Final
@@ -10,11 +10,16 @@ from runtime.providers.claude_code.settings import launched_with
 from runtime.providers.hosting import ConversationLaunch, HostedConversation
 
 NOT_KEPT: Final = "--no-session-persistence"
+_LEAVING_FILES: Final = (
+    *("Agent", "Task", "Workflow", "SendMessage"),
+    *("TaskCreate", "TaskUpdate", "TodoWrite", "EnterPlanMode", "EnterWorktree"),
+    *("ScheduleWakeup", "CronCreate", "Monitor"),
+)
 _FORK_ARGUMENTS: Final = (
     "--fork-session",
     NOT_KEPT,
     "--system-prompt-snapshot=off",  # else the rules of the fork would give way to the prompt of its source
-    "--disallowedTools=Agent,Task,Workflow,ScheduleWakeup",
+    f"--disallowedTools={','.join(_LEAVING_FILES)}",
 )
 _FORK_ENVIRONMENT: Final = {"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1"}
 

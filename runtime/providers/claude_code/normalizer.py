@@ -22,7 +22,7 @@ from runtime.providers.normalized import (
 )
 from store.canonical.common import Json
 from store.canonical.identifiers import TurnId
-from store.canonical.message import NoticeSeverity
+from store.canonical.message import NoticeSeverity, PlanEntry
 
 BlockKind: TypeAlias = Literal["text", "reasoning"]
 PLAN_ITEM: Final = "plan"
@@ -99,6 +99,8 @@ class TurnNormalizer:
                 report = self._ledger.result(block, frame.get("tool_use_result"), meta, stopping=stopping)
                 if report is not None:
                     events.append(report)
+                    plan = self._ledger.board.brought(report.call_id, frame.get("tool_use_result"))
+                    events += self._plan(plan)
         return events
 
     def said(self, text: str) -> list[TurnEvent]:
@@ -181,5 +183,8 @@ class TurnNormalizer:
             return []
         given: Json = block.get("input")
         reports: list[ToolCallReported] = self._ledger.describe(self.turn_id, call_id, name, given)
-        plan = plan_of(name, object_of(given))
-        return [*reports, *([PlanReported(self.turn_id, PLAN_ITEM, plan)] if plan is not None else [])]
+        self._ledger.board.called(call_id, name, object_of(given))
+        return [*reports, *self._plan(plan_of(name, object_of(given)))]
+
+    def _plan(self, entries: tuple[PlanEntry, ...] | None) -> list[TurnEvent]:
+        return [PlanReported(self.turn_id, PLAN_ITEM, entries)] if entries is not None else []

@@ -82,6 +82,11 @@ def plan_of(name: str, given: Members) -> tuple[PlanEntry, ...] | None:
     return tuple(entry for entry in entries if entry is not None)
 
 
+def plan_status_of(word: Json) -> PlanEntryStatus:
+    """How far an entry of a plan is; one whose word nobody knows has not begun."""
+    return _STATUSES.get(text_of(word) or "", "pending")
+
+
 def output_of(content: Json) -> str:
     """What a tool brought back, as text; whatever else it is is named."""
     if isinstance(content, str):
@@ -101,7 +106,7 @@ def _entry(todo: Members) -> PlanEntry | None:
     text = text_of(todo.get("content"))
     if text is None:
         return None
-    return PlanEntry(text, _STATUSES.get(text_of(todo.get("status")) or "", "pending"))
+    return PlanEntry(text, plan_status_of(todo.get("status")))
 
 
 def _cut(text: str) -> str:

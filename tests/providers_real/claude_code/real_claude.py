@@ -49,9 +49,10 @@ def tool_calls(messages: list[Json]) -> list[Json]:
 
 
 def configuration_files(home: Path) -> set[str]:
-    """The files that Claude Code keeps of everything it is used for here."""
+    """The files that Claude Code keeps of what it is used for here, but for the marks of its own housekeeping."""
     kept = home / "configuration"
-    return {str(path.relative_to(kept)) for path in kept.rglob("*") if path.is_file()}
+    files = {path.relative_to(kept) for path in kept.rglob("*") if path.is_file()}
+    return {str(file) for file in files if file.name != ".last-cleanup" and file.parts[0] != "backups"}
 
 
 def written_below(home: Path, words: str) -> list[str]:

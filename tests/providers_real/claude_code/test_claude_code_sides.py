@@ -128,10 +128,11 @@ async def test_a_claude_side_asks_and_stops_by_itself_and_starts_nothing_that_wo
     assert (tmp_path / "made.txt").exists()
 
     helped = call(AGENT_TOOL, description="a job", prompt="Look.", subagent_type="general-purpose")
-    turn = await sides.send(side, f"Get help, {workspace}. " + script([helped], ["Alone."]))
+    listed = call("TaskCreate", subject="Later", description="much later")
+    turn = await sides.send(side, f"Get help, {workspace}. " + script([helped], [listed], ["Alone."]))
     assert (await sides.settled(side, turn))["outcome"] == "completed"
-    (_, refused) = model.asked(f"Get help, {workspace}.")
-    assert "disabled" in refused.tool_outputs[-1]
+    outputs = model.asked(f"Get help, {workspace}.")[-1].tool_outputs
+    assert ["disabled" in output for output in outputs[-2:]] == [True, True]
 
     stopped = await sides.send(side, f"Wait, {workspace}. " + script(["Waiting, ", hold("side waits")]))
     request = await holding(model, "side waits")

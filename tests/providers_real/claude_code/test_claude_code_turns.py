@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.doubles.model_script import hold, refuse, script, think
+from tests.doubles.model_script import call, hold, refuse, script, think
 from tests.doubles.model_server import ModelServer
 from tests.end_to_end.client import Client
 from tests.end_to_end.talk import start, streamed, text_of
@@ -43,6 +43,20 @@ async def test_claude_reasoning_is_a_message_of_its_own_before_the_answer(
     await client.settled(talk.turn)
     told = [(each["kind"], text_of(each).strip()) for each in (await talk.messages())[1:]]
     assert told == [("reasoning", "Which tree?"), ("text", "An oak.")]
+
+
+async def test_claudes_list_of_tasks_is_the_plan_of_its_turn(client: Client, workspace: str) -> None:
+    steps = script(
+        [call("TaskCreate", subject="Dig", description="a hole")],
+        [call("TaskCreate", subject="Plant", description="an elm")],
+        [call("TaskUpdate", taskId="1", status="completed")],
+        ["Planned."],
+    )
+    talk = await start(client, workspace, steps, target=TARGET)
+    assert (await client.settled(talk.turn))["outcome"] == "completed"
+    (plan,) = [message for message in await talk.messages() if message["kind"] == "plan"]
+    entries = [(entry["text"], entry["status"]) for entry in plan["content"][0]["entries"]]
+    assert entries == [("Dig", "completed"), ("Plant", "pending")]
 
 
 async def test_claude_remembers_within_a_session_and_shares_nothing_between_two(
