@@ -739,13 +739,13 @@ export interface NoticeBlock {
   readonly type: "notice";
 }
 
-/** A durable command that outlives its request; named by the caller's `operationId`. */
+/** One operation of one session. */
 export interface Operation {
   readonly workspaceId: WorkspaceId;
   readonly agentSessionId: SessionId;
   readonly operationId: string;
   readonly kind: "fork" | "edit_retry" | "goal" | "plan";
-  readonly state: string;
+  readonly state: "prepared" | "dispatching" | "provider_accepted" | "committed" | "unknown" | "failed";
   readonly error: TurnError | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -755,6 +755,19 @@ export interface Operation {
 export interface OperationChange {
   readonly row: Operation;
   readonly type: "operation";
+}
+
+/** Read one durable operation of a session. */
+export interface OperationGetParams {
+  readonly workspaceId: WorkspaceId;
+  readonly agentSessionId: SessionId;
+  readonly operationId: ClientSubmitId;
+}
+
+/** The operation as it stands. */
+export interface OperationReply {
+  readonly operation: Operation;
+  readonly commitSeq: number;
 }
 
 /** An offered option; `feedback` only together with reject_once, it goes on as guidance. */
@@ -1987,6 +2000,8 @@ export interface Methods {
   readonly "turn/guide": { params: TurnGuideParams; result: TurnReply };
   /** Stop exactly this turn. */
   readonly "turn/cancel": { params: TurnCancelParams; result: TurnReply };
+  /** Read one durable operation. */
+  readonly "operation/get": { params: OperationGetParams; result: OperationReply };
   /** Answer a pending interaction. */
   readonly "interaction/respond": { params: InteractionRespondParams; result: InteractionReply };
   /** List the interactions of a workspace. */

@@ -24,6 +24,7 @@ from store.canonical.identifiers import (
 )
 from store.canonical.interaction import Interaction, InteractionStatus
 from store.canonical.message import Message
+from store.canonical.operation import Operation
 from store.canonical.session import Session
 from store.canonical.turn import Turn
 from store.canonical.worktree import Worktree, WorktreeChange, WorktreeCounts, WorktreeOutcome
@@ -272,6 +273,8 @@ class StoreReader(Protocol):
         """Whether the turn has a message of this submit id: what was submitted is part of it."""
 
     def turn(self, key: SessionKey, turn_id: TurnId) -> Read[Turn | None]: ...
+
+    def operation(self, key: SessionKey, operation_id: str) -> Read[Operation | None]: ...
 
     def turns(self, key: SessionKey, cursor: str | None, limit: int) -> Read[Page[Turn]]: ...
 

@@ -25,6 +25,7 @@ from store.canonical.identifiers import (
 )
 from store.canonical.interaction import Interaction, InteractionStatus
 from store.canonical.message import Message
+from store.canonical.operation import Operation
 from store.canonical.session import Session
 from store.canonical.turn import Turn
 from store.canonical.worktree import Worktree, WorktreeCounts
@@ -54,6 +55,7 @@ from store.statements import (
     deleted_sessions,
     interactions,
     messages,
+    operations,
     search,
     session_lists,
     sessions,
@@ -252,6 +254,14 @@ class SqliteReader:
             reference = sessions.reference_of(self._connection, key)
             turn = None if reference is None else turns.find(self._connection, reference, turn_id)
             return Read(turn, commit_seq)
+
+    def operation(self, key: SessionKey, operation_id: str) -> Read[Operation | None]:
+        """See `StoreReader`."""
+        with self._snapshot() as commit_seq:
+            reference = sessions.reference_of(self._connection, key)
+            if reference is None:
+                return Read(None, commit_seq)
+            return Read(operations.find(self._connection, reference, operation_id), commit_seq)
 
     def turns(self, key: SessionKey, cursor: str | None, limit: int) -> Read[Page[Turn]]:
         """Newest first, retracted ones included; empty for a session that is not here."""

@@ -18,6 +18,7 @@ from store.canonical.claim import SubmitClaim
 from store.canonical.common import Json
 from store.canonical.interaction import Interaction
 from store.canonical.message import Message
+from store.canonical.operation import Operation
 from store.canonical.session import Session
 from store.canonical.turn import Turn
 from store.canonical.worktree import Worktree
@@ -26,7 +27,7 @@ from store.nested_values import nested_converter
 
 SqlValue = None | int | float | str | bytes
 Translation = Callable[[Any], Any]
-RowT = TypeVar("RowT", Session, Turn, Message, Interaction, SubmitClaim, StreamPiece, Worktree)
+RowT = TypeVar("RowT", Session, Turn, Message, Interaction, Operation, SubmitClaim, StreamPiece, Worktree)
 
 _CONVERTER: Final = nested_converter()
 _DECODE_FAULTS: Final = (
@@ -161,5 +162,6 @@ TURN: Final = RowCodec(Turn, identity=_OF_SESSION)
 MESSAGE: Final = RowCodec(Message, identity=_OF_SESSION)
 INTERACTION: Final = RowCodec(Interaction, identity=_OF_SESSION)
 CLAIM: Final = RowCodec(SubmitClaim, identity=_OF_SESSION)
+OPERATION: Final = RowCodec(Operation, identity=_OF_SESSION)
 WORKTREE: Final = RowCodec(Worktree)
 PIECE: Final = RowCodec(StreamPiece, identity=(*_OF_SESSION, "message_id"))

@@ -276,6 +276,26 @@ async def siding(record: Recorder) -> None:
     await record.reached(turn)
 
 
+async def planning(record: Recorder) -> None:
+    """A plan by which a turn ended: declined with words, planned again, accepted, and what was decided read."""
+    await record.begin()
+    settings = {"collaborationMode": "plan"}
+    prompt = "[[propose # Large]]"
+    key, turn = await record.create("c1", prompt, agentTargetId=SCRIPTED, settings=settings)
+    first = await record.client.row("interaction", turnId=turn["turnId"], status="pending")
+    named = {**key, "turnId": turn["turnId"], "requestId": first["requestId"]}
+    declined = {"optionId": "decline", "feedback": "[[propose # Small]]"}
+    await record.get("interaction/respond", **named, answer=declined)
+    second = await record.client.row("turn", sequence=2, phase="settled")
+    named |= {"turnId": second["turnId"]}
+    await record.get("interaction/respond", **named, answer={"optionId": "accept"})
+    done = await record.client.row("turn", sequence=3, phase="settled")
+    await record.client.row("turn", turnId=done["turnId"])
+    operations = record.client.rows("operation")
+    await record.get("operation/get", **key, operationId=operations[-1]["operationId"])
+    await record.refused("operation.not_found", "operation/get", **key, operationId="nobody's")
+
+
 async def deleting(record: Recorder) -> None:
     """Sessions deleted, brought back, and purged."""
     await record.begin()
@@ -397,6 +417,7 @@ CONVERSATIONS: dict[str, tuple[str, Callable[[Recorder], Awaitable[None]]]] = {
     "asking": ("plain", asking),
     "guiding": ("guided", guiding),
     "siding": ("forking", siding),
+    "planning": ("forking", planning),
     "deleting": ("plain", deleting),
     "refusals": ("plain", refusals),
     "failures": ("plain", failures),

@@ -20,6 +20,7 @@ _ROW_EFFECTS = (
     fx.CreateChild,
     fx.PersistTurn,
     fx.PersistInteraction,
+    fx.PersistOperation,
     fx.OpenMessage,
     fx.PersistMessage,
     fx.AddClaim,
@@ -109,6 +110,8 @@ def _add_row(segment: Segment, effect: fx.Effect) -> None:
             segment.rows["turn", turn.turn_id] = turn
         case fx.PersistInteraction(interaction):
             segment.rows["interaction", interaction.turn_id, interaction.request_id] = interaction
+        case fx.PersistOperation(operation):
+            segment.rows["operation", operation.operation_id] = operation
         case fx.OpenMessage(message):
             segment.opened.append(effect)
             segment.rows["message", message.message_id] = message

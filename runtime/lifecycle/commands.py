@@ -9,7 +9,7 @@ import attrs
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle import interaction as interactions
-from runtime.lifecycle import settlement, transcript
+from runtime.lifecycle import plans, settlement, transcript
 from runtime.lifecycle import turn as turns
 from runtime.lifecycle.admission import child_refusal, edit_refusal
 from runtime.lifecycle.state import InteractionKey, Step
@@ -71,6 +71,8 @@ def respond(step: Step, command: i.Respond) -> None:
     interaction = step.state.interactions.get(key) or command.stored
     if interaction is None:
         step.do(fx.Refuse(command.reply, Refusal("interaction.not_found")))
+    elif plans.is_checkpoint(step, interaction):
+        _decide_plan(step, command, interaction)
     elif interaction.status == "pending":
         _answer(step, command, interaction)
     elif interaction.status == "answered" and interactions.same_answer(interaction, command.answer):
@@ -100,7 +102,8 @@ def resume(step: Step, command: i.ResumeSession) -> None:
         if not command.fresh:
             step.do(fx.Refuse(command.reply, Refusal("session.not_resumable")))
             return
-        step.set_session(attrs.evolve(state.session, provider_session_id=None, resumability="unknown"))
+        plans.withdraw(step)
+        step.set_session(attrs.evolve(step.state.session, provider_session_id=None, resumability="unknown"))
         transcript.add_notice(step, None, "session.fresh_conversation", "warning", FRESH_TEXT)
     if step.state.link.phase == "open":
         step.do(fx.ReplySession(command.reply, step.state.session))
@@ -153,6 +156,7 @@ def _start_turn(step: Step, submission: i.Submission) -> Turn:
         submitted_at=step.now_ms,
         client_submit_id=submission.claim.client_submit_id,
     )
+    plans.withdraw(step)
     step.change(turn=turn, prompt=submission.prompt, items={}, spoke=False, hibernated=False)
     step.set_session(attrs.evolve(step.state.session, active_turn_id=turn.turn_id))
     step.do(fx.PersistTurn(turn), fx.AddClaim(attrs.evolve(submission.claim, turn_id=turn.turn_id)))
@@ -177,6 +181,24 @@ def answer_for_nobody(step: Step, key: InteractionKey) -> None:
         _dispatch_answer(step, interaction, OptionAnswer(refusal.option_id), reply=None)
     else:
         settlement.request_cancel(step, turn)
+
+
+def _decide_plan(step: Step, command: i.Respond, interaction: Interaction) -> None:
+    """A plan by which a turn ended: no provider waits, so the decision is all of it, in one unit (RT-025)."""
+    decision = plans.decision_of(step, interaction, command.answer)
+    if not isinstance(decision, Refusal) and (decision.prompt is not None or decision.changes):
+        busy = Refusal("session.busy") if step.state.settings_lane else None
+        decision = _send_refusal(step) or busy or decision
+    if isinstance(decision, Refusal):
+        step.do(fx.Refuse(command.reply, decision))
+        return
+    assert isinstance(command.answer, OptionAnswer)
+    step.do(fx.NewUnit())
+    submission = plans.decide(step, interaction, command.answer, decision)
+    if submission is not None:
+        _start_turn(step, submission)
+    rows = [effect.interaction for effect in step.effects if isinstance(effect, fx.PersistInteraction)]
+    step.do(fx.ReplyInteraction(command.reply, rows[-1]))
 
 
 def _answer(step: Step, command: i.Respond, interaction: Interaction) -> None:

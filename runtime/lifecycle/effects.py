@@ -15,6 +15,7 @@ from store.canonical.claim import SubmitClaim
 from store.canonical.identifiers import MessageId, SessionKey
 from store.canonical.interaction import Interaction
 from store.canonical.message import Message
+from store.canonical.operation import Operation
 from store.canonical.session import RuntimeState, Session
 from store.canonical.turn import Turn
 
@@ -45,6 +46,13 @@ class PersistInteraction:
     """Write the Interaction row."""
 
     interaction: Interaction
+
+
+@attrs.frozen
+class PersistOperation:
+    """Write the Operation row."""
+
+    operation: Operation
 
 
 @attrs.frozen
@@ -223,6 +231,7 @@ Effect: TypeAlias = (
     | CreateChild
     | PersistTurn
     | PersistInteraction
+    | PersistOperation
     | OpenMessage
     | PersistMessage
     | AddClaim

@@ -12,6 +12,7 @@ from runtime.lifecycle import (
     commands,
     guidance,
     labels,
+    plans,
     publication,
     reconcile,
     settings,
@@ -136,6 +137,8 @@ def _of_turn(step: Step, event: n.TurnEvent) -> None:
             transcript.tool_output(step, event)
         case n.PlanReported():
             transcript.plan(step, event)
+        case n.PlanProposed():
+            plans.proposed(step, event.plan)
         case n.NoticeReported():
             transcript.add_notice(step, turn.turn_id, event.code, event.severity, event.text)
         case n.InteractionRequested():
@@ -185,6 +188,7 @@ def _turn_started(step: Step, event: n.TurnStartedByProvider) -> None:
         provider_turn_id=event.provider_turn_id,
         started_at=step.now_ms,
     )
+    plans.withdraw(step)
     step.change(turn=turn, items={}, spoke=False, hibernated=False)
     step.set_session(attrs.evolve(step.state.session, active_turn_id=turn.turn_id))
     step.do(fx.PersistTurn(turn))

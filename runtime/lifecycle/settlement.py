@@ -6,7 +6,7 @@ them, so that no client sees a settled turn with something still open (`contract
 
 import attrs
 
-from runtime.lifecycle import children, guidance, settings_lane, transcript
+from runtime.lifecycle import children, guidance, plans, settings_lane, transcript
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import interaction as interactions
 from runtime.lifecycle import turn as turns
@@ -39,7 +39,9 @@ def settle(step: Step, settlement: Settlement) -> None:
     settled = turns.settled(turn, settlement, step.now_ms)
     step.set_turn(settled)
     guidance.turn_ended(step, settled)
-    step.change(prompt=None, asked_as=None, response_end=None, continued_as=None)
+    if settlement.outcome == "completed":
+        plans.put_up(step, settled)
+    step.change(prompt=None, asked_as=None, response_end=None, continued_as=None, proposed_plan=None)
     step.set_session(_after_turn(step.state.session, settlement))
     step.do(
         fx.DisarmTimer(Timer("cancel_grace", turn_id=turn.turn_id)),

@@ -19,7 +19,7 @@ from runtime.refusal import Refusal
 from store.canonical.change import LoadedSession
 from store.canonical.common import Settings, SettingValue
 from store.canonical.identifiers import CallId, ClientSubmitId, RequestId, SessionId, TurnId
-from store.canonical.interaction import Interaction
+from store.canonical.interaction import Interaction, PlanInput
 from store.canonical.message import Message
 from store.canonical.session import RuntimeState, Session, SessionCounters, SessionRuntime
 from store.canonical.turn import Delivery, Turn
@@ -129,6 +129,8 @@ class SessionState:
     """Rows of tool calls that were still open when their turn ended, the newest ones: a command may go on after it."""
     asked_as: Delivery | None = None
     """The delivery of the turn when the provider was asked what became of it; null while no answer is due."""
+    proposed_plan: PlanInput | None = None
+    """The plan by which the turn is about to end."""
     spoke: bool = False
     """Whether the turn brought any message or tool call of the agent."""
     interactions: Mapping[InteractionKey, Interaction] = attrs.field(factory=dict)
@@ -174,7 +176,7 @@ class SessionState:
         """Nothing is going on that a release could disturb."""
         return (
             self.turn is None
-            and not self.interactions
+            and not any(row.kind != "plan" or row.answer_delivery for row in self.interactions.values())
             and not any(guide.replies for guide in self.guides.values())
             and not self.closers
             and not self.resumers

@@ -10,7 +10,7 @@ import attrs
 
 from store.canonical.common import Json, Settings, TurnError, Usage
 from store.canonical.identifiers import CallId, RequestId, SessionId, TurnId
-from store.canonical.interaction import InteractionInput, InteractionKind, InteractionOption
+from store.canonical.interaction import InteractionInput, InteractionKind, InteractionOption, PlanInput
 from store.canonical.message import FileChange, NoticeSeverity, PlanEntry, ToolKind, ToolStatus
 from store.canonical.session import SessionCapabilities
 from store.canonical.turn import TurnOutcome
@@ -249,6 +249,17 @@ class TurnReconciled:
 
 
 @attrs.frozen
+class PlanProposed:
+    """The turn is about to end with this plan, which nobody in it waits for an answer to; told before its TurnEnded.
+
+    Only by a family with a setting that says how such a plan is carried out (`PlanEnd`). The last one of a turn counts.
+    """
+
+    turn_id: TurnId
+    plan: PlanInput
+
+
+@attrs.frozen
 class TurnEnded:
     """The provider's own word that this turn is over. `outcome` follows the contract's table of stop reasons."""
 
@@ -341,6 +352,7 @@ TurnEvent: TypeAlias = (
     | ToolCallReported
     | ToolOutputChunk
     | PlanReported
+    | PlanProposed
     | NoticeReported
     | InteractionRequested
     | InteractionWithdrawn

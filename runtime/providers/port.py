@@ -341,6 +341,14 @@ class SettingChoice:
 
 
 @attrs.frozen
+class PlanEnd:
+    """How a plan by which a turn ended is carried out: the value that ends planning, and what the agent is then told."""
+
+    value: SettingValue
+    prompt: str
+
+
+@attrs.frozen
 class SettingDescription:
     """A setting that sessions of a provider family know, and when a change of it takes effect."""
 
@@ -352,6 +360,8 @@ class SettingDescription:
     """What holds for a session that did not choose; null when the provider decides."""
     is_truth: bool = False
     """Its value is true or false, no text."""
+    plan_end: PlanEnd | None = None
+    """Where a value of it makes turns that end with a plan (PlanProposed)."""
 
 
 class ProviderDescriptor(Protocol):

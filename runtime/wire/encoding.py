@@ -20,17 +20,21 @@ from store.canonical.change import Row, SessionRemoved, SessionReread, SessionRe
 from store.canonical.identifiers import MessageId, SessionKey, TurnId
 from store.canonical.interaction import Interaction
 from store.canonical.message import DeltaField, Message, MessageKind
+from store.canonical.operation import Operation
 from store.canonical.session import Session
 from store.canonical.turn import Turn
 
 JsonRpcId: TypeAlias = str | int | None
 
-_ROW_DICTS = {shape: CONVERTER.get_unstructure_hook(shape) for shape in (Session, Turn, Message, Interaction)}
+_ROW_DICTS = {
+    shape: CONVERTER.get_unstructure_hook(shape) for shape in (Session, Turn, Message, Interaction, Operation)
+}
 _CHANGE_TYPES = {
     Session: "session",
     Turn: "turn",
     Message: "message",
     Interaction: "interaction",
+    Operation: "operation",
     SessionRemoved: "session_removed",
     SessionRestored: "session_restored",
 }

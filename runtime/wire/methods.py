@@ -33,7 +33,7 @@ METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method
 
 UNBUILT_METHODS = frozenset(
     {
-        *("turn/editRetry", "editRetry/recover", "operation/get", "goal/control", "goal/get"),
+        *("turn/editRetry", "editRetry/recover", "goal/control", "goal/get"),
         "session/fork",
     }
 )

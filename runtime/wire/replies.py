@@ -26,6 +26,7 @@ from runtime.wire.rows import (
     LiveCounts,
     Message,
     MetricFamily,
+    Operation,
     Queues,
     ServerCapabilities,
     ServerInfo,
@@ -175,6 +176,14 @@ class TurnReply:
     """The turn as it stands."""
 
     turn: Turn
+    commit_seq: Count
+
+
+@attrs.frozen(kw_only=True)
+class OperationReply:
+    """The operation as it stands."""
+
+    operation: Operation
     commit_seq: Count
 
 
@@ -365,6 +374,7 @@ Reply: TypeAlias = (
     | SessionListReply
     | SessionMessagesReply
     | TurnReply
+    | OperationReply
     | TurnListReply
     | InteractionReply
     | InteractionListReply

@@ -41,6 +41,7 @@ from store.canonical.message import ResourceLinkBlock as ResourceLinkBlock
 from store.canonical.message import TextBlock as TextBlock
 from store.canonical.message import ToolCall as ToolCall
 from store.canonical.message import ToolOutput as ToolOutput
+from store.canonical.operation import Operation as Operation
 from store.canonical.session import Session as Session
 from store.canonical.session import SessionCapabilities as SessionCapabilities
 from store.canonical.session import SessionIsolation as SessionIsolation
@@ -127,20 +128,6 @@ class Goal:
     revision: Count
     sync: str
     operation_id: str | None
-
-
-@attrs.frozen
-class Operation:
-    """A durable command that outlives its request; named by the caller's `operationId`."""
-
-    workspace_id: WorkspaceId
-    agent_session_id: SessionId
-    operation_id: str
-    kind: Literal["fork", "edit_retry", "goal", "plan"]
-    state: str
-    error: TurnError | None
-    created_at: int
-    updated_at: int
 
 
 # --- targets --------------------------------------------------------------------------------------------------

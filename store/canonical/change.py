@@ -9,6 +9,7 @@ from store.canonical.claim import SubmitClaim
 from store.canonical.identifiers import MessageId, SessionId, SessionKey, TurnId, WorkspaceId
 from store.canonical.interaction import Interaction
 from store.canonical.message import DeltaField, Message
+from store.canonical.operation import Operation
 from store.canonical.session import Session, SessionCounters
 from store.canonical.turn import Turn
 
@@ -43,14 +44,16 @@ class SessionReread(_OfSession):
     """Writes nothing: tells who follows the session that all of it is to be read (`contract §5`, session_reset)."""
 
 
-Row: TypeAlias = Session | Turn | Message | Interaction | SessionRemoved | SessionRestored | SessionReread
+Row: TypeAlias = (
+    Session | Turn | Message | Interaction | Operation | SessionRemoved | SessionRestored | SessionReread
+)
 
 
 @attrs.frozen
 class Unit:
     """Complete rows of one session that commit together or not at all, under one `commitSeq`.
 
-    `rows` are published in the order session, turn, message, interaction, removal, restoration. A Session row is
+    `rows` are published in the order session, turn, message, interaction, operation, removal, restoration. A Session row is
     written only when something besides `message_version`, `updated_at` and `runtime` changed; `session_state` carries
     those columns and the counters always. Claims are internal and never published.
 
@@ -159,12 +162,14 @@ def _rank(row: Row) -> tuple[int, int]:
             return (2, row.sequence)
         case Interaction():
             return (3, 0)
-        case SessionRemoved():
+        case Operation():
             return (4, 0)
-        case SessionRestored():
+        case SessionRemoved():
             return (5, 0)
-        case SessionReread():
+        case SessionRestored():
             return (6, 0)
+        case SessionReread():
+            return (7, 0)
 
 
 def turn_of(rows: Sequence[Row], turn_id: TurnId) -> Turn | None:

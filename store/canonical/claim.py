@@ -12,7 +12,7 @@ from store.canonical.common import Json
 from store.canonical.identifiers import ClientSubmitId, SessionId, SessionKey, TurnId, WorkspaceId
 
 ClaimScope = Literal["workspace", "session"]
-SubmitMethod = Literal["session/create", "session/send", "turn/guide", "goal/control"]
+SubmitMethod = Literal["session/create", "session/send", "turn/guide", "goal/control", "interaction/respond"]
 
 
 @attrs.frozen

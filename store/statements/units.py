@@ -11,10 +11,20 @@ import apsw
 from store.canonical.change import Row, SessionRemoved, SessionReread, SessionRestored, SessionState, Unit
 from store.canonical.interaction import Interaction
 from store.canonical.message import Message
+from store.canonical.operation import Operation
 from store.canonical.session import Session
 from store.canonical.turn import Turn
 from store.errors import InvalidUnit, SessionIsDeleted
-from store.statements import attachments, claims, deleted_sessions, interactions, messages, sessions, turns
+from store.statements import (
+    attachments,
+    claims,
+    deleted_sessions,
+    interactions,
+    messages,
+    operations,
+    sessions,
+    turns,
+)
 
 
 def write_unit(connection: apsw.Connection, unit: Unit, rows: Sequence[Row]) -> None:
@@ -79,6 +89,8 @@ def _save(connection: apsw.Connection, reference: int, row: Row) -> None:
             attachments.use(connection, reference, row)
         case Interaction():
             interactions.save(connection, reference, row)
+        case Operation():
+            operations.save(connection, reference, row)
         case _:
             assert_never(row)
 

@@ -7,7 +7,7 @@ from tests.end_to_end.fixtures import Connect, token_of
 from tests.end_to_end.shapes import REPLIES, WITH_FAULTS
 
 UNBUILT = """
-session/fork turn/editRetry editRetry/recover goal/control goal/get operation/get
+session/fork turn/editRetry editRetry/recover goal/control goal/get
 
 fault/inject fault/list fault/clear
 """

@@ -24,6 +24,8 @@ def matches(shown: Any, real: Any, names: Names) -> bool:
     if shown == ONE_MORE:
         return isinstance(real, int)
     if isinstance(shown, str) and shown.startswith("$"):
+        if shown not in names and real in names.values():
+            return False  # two ids that were two stay two
         return isinstance(real, str) and names.setdefault(shown, real) == real
     if isinstance(shown, dict):
         return isinstance(real, dict) and _members_match(shown, real, names)

@@ -43,7 +43,7 @@ NOT_RECORDED_EVENTS = {
     "side_gap": "comes to who is too slow for what is told of a Side",
     "health": "comes when the store fails; tests/end_to_end/test_disk_trouble.py",
 }
-NOT_RECORDED_CHANGES = {"goal", "operation"}
+NOT_RECORDED_CHANGES = {"goal"}
 RECORDED_CODES_AT_LEAST = 35
 
 

@@ -173,6 +173,15 @@ MESSAGE = {
     "clientSubmitId?": str,
     "displayPrompt?": str,
 }
+OPERATION = {
+    **IDENTITY,
+    "operationId": str,
+    "kind": {"fork", "edit_retry", "goal", "plan"},
+    "state": {"prepared", "dispatching", "provider_accepted", "committed", "unknown", "failed"},
+    "error": TURN["error"],
+    "createdAt": int,
+    "updatedAt": int,
+}
 INTERACTION = {
     **IDENTITY,
     "turnId": str,
@@ -407,6 +416,7 @@ REPLIES: dict[str, Specification] = {
     "turn/list": _page(TURN),
     "turn/guide": _TURN_REPLY,
     "turn/cancel": _TURN_REPLY,
+    "operation/get": {"operation": OPERATION, "commitSeq": int},
     "interaction/respond": {"interaction": INTERACTION, "commitSeq": int},
     "interaction/list": _page(INTERACTION),
     "side/capabilities": {
@@ -491,6 +501,7 @@ CHANGES = {
     "turn": TURN,
     "message": MESSAGE,
     "interaction": INTERACTION,
+    "operation": OPERATION,
     "session_removed": SESSION,
     "session_restored": SESSION,
 }

@@ -1,9 +1,12 @@
 """Reads: one transaction each, stable pages, and no wait for anybody."""
 
+import attrs
 import pytest
 
-from store.canonical.interaction import ApprovalInput
-from store.canonical.session import SessionCounters
+from store.canonical.change import publication_order
+from store.canonical.interaction import ApprovalInput, Interaction
+from store.canonical.operation import Operation
+from store.canonical.session import Session, SessionCounters
 from store.errors import InvalidCursor, RowError
 from store.open import Store
 from store.port import SessionFilter
@@ -49,6 +52,25 @@ def test_a_read_says_up_to_which_commit_it_goes(store: Store):
 def test_everything_durable_is_there_for_another_reader(store: Store):
     written(store, running_session("s"))
     assert store.new_reader().detail(key("s"), 50) == store.reader.detail(key("s"), 50)
+
+
+@pytest.mark.rule("RT-025")
+def test_an_operation_commits_with_what_it_does_and_is_read_by_its_session_and_id(store: Store):
+    written(store, unit("s", session_row("s")), unit("other", session_row("other")))
+    prepared = Operation("w", "s", "o1", "plan", "prepared", None, 1, 1)
+    written(store, unit("s", prepared, turn_row("s"), interaction_row("s")))
+    assert store.reader.operation(key("s"), "o1").value == prepared
+    assert store.reader.turn(key("s"), "t1").value == turn_row("s")
+    committed = attrs.evolve(prepared, state="committed", updated_at=2)
+    written(store, unit("s", committed))
+    assert store.new_reader().operation(key("s"), "o1").value == committed
+    assert store.reader.operation(key("other"), "o1").value is None
+    assert store.reader.operation(key("nobody"), "o1").value is None
+    assert [type(row) for row in publication_order((committed, interaction_row("s"), session_row("s")))] == [
+        Session,
+        Interaction,
+        Operation,
+    ]
 
 
 @pytest.mark.rule("ST-042")

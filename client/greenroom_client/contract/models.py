@@ -813,13 +813,13 @@ class NoticeBlock(TypedDict):
 
 
 class Operation(TypedDict):
-    """A durable command that outlives its request; named by the caller's `operationId`."""
+    """One operation of one session."""
 
     workspaceId: WorkspaceId
     agentSessionId: SessionId
     operationId: str
     kind: Literal["fork", "edit_retry", "goal", "plan"] | str
-    state: str
+    state: Literal["prepared", "dispatching", "provider_accepted", "committed", "unknown", "failed"] | str
     error: TurnError | None
     createdAt: int
     updatedAt: int
@@ -830,6 +830,21 @@ class OperationChange(TypedDict):
 
     row: Operation
     type: Literal["operation"]
+
+
+class OperationGetParams(TypedDict):
+    """Read one durable operation of a session."""
+
+    workspaceId: WorkspaceId
+    agentSessionId: SessionId
+    operationId: ClientSubmitId
+
+
+class OperationReply(TypedDict):
+    """The operation as it stands."""
+
+    operation: Operation
+    commitSeq: int
 
 
 class OptionAnswer(TypedDict):

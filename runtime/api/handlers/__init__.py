@@ -35,6 +35,7 @@ HANDLERS: dict[str, Callable[[Request[Any]], Handled]] = {
     "session/listDeleted": session_trees.list_deleted,
     "session/search": sessions.search,
     "turn/get": turns.get,
+    "operation/get": turns.get_operation,
     "turn/list": turns.list_turns,
     "turn/guide": turns.guide,
     "turn/cancel": turns.cancel,

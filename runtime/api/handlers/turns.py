@@ -1,4 +1,4 @@
-"""Turns and Interactions: send, guide, cancel and respond go straight to the session's mailbox; the rest are reads."""
+"""Turns, Interactions and operations: send, guide, cancel and respond go straight to the session's mailbox; the rest are reads."""
 
 from runtime.api.handlers.submissions import claim_of, prompt_of
 from runtime.api.requests_context import Handled, Request
@@ -66,6 +66,19 @@ def get(request: Request[requests.TurnGetParams]) -> Handled:
     if read.value is None:
         return Refusal("turn.not_found")
     request.sink.reply(replies.TurnReply(turn=read.value, commit_seq=read.commit_seq))
+    return None
+
+
+def get_operation(request: Request[requests.OperationGetParams]) -> Handled:
+    """`operation/get`."""
+    params, services = request.params, request.services
+    found = known(services.reader, params.session_key)
+    if isinstance(found, Refusal):
+        return found
+    read = services.reader.operation(params.session_key, params.operation_id)
+    if read.value is None:
+        return Refusal("operation.not_found")
+    request.sink.reply(replies.OperationReply(operation=read.value, commit_seq=read.commit_seq))
     return None
 
 

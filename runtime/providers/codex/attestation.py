@@ -34,6 +34,8 @@ class Ability(StrEnum):
     """It asks a person questions of its own."""
     SIDE = "side"
     """An ephemeral fork of a conversation whose boundary the model can see."""
+    PLANNING = "planning"
+    """Turns that end with a plan, to be carried out when its user says so."""
     FORK_THROUGH_TURN = "fork_through_turn"
     REVERT = "revert"
     GOAL = "goal"
@@ -67,6 +69,7 @@ NEEDS: Final[dict[Ability, frozenset[str]]] = {
             "turn/interrupt",
         }
     ),
+    Ability.PLANNING: frozenset({"turn/start.collaborationMode"}),
     Ability.FORK_THROUGH_TURN: frozenset({"thread/fork", "thread/fork.lastTurnId"}),
     Ability.REVERT: frozenset({"thread/revert", "thread/revert.beforeTurnId"}),
     Ability.GOAL: frozenset({"thread/goal/set", "thread/goal/get", "thread/goal/clear"}),

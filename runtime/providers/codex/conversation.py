@@ -17,7 +17,7 @@ from runtime.providers.codex.late_calls import LateCalls
 from runtime.providers.codex.normalizer import TurnNormalizer
 from runtime.providers.codex.quiet import QUIET
 from runtime.providers.codex.requests import TurnRequests
-from runtime.providers.codex.settings import ThreadSettings
+from runtime.providers.codex.settings import PLANNING, ThreadSettings
 from runtime.providers.codex.thread_calls import ThreadCalls
 from runtime.providers.codex.thread_facts import THREAD_FACTS
 from runtime.providers.codex.tool_items import ChildThread
@@ -30,6 +30,7 @@ from runtime.providers.jsonrpc.peer import JsonRpcPeer, Notification, Request, R
 from runtime.providers.normalized import (
     GuideAccepted,
     GuideRefused,
+    PlanProposed,
     ProviderEvent,
     SettingsReported,
     ThreadOpenFailed,
@@ -43,6 +44,7 @@ from runtime.providers.output_batch import OutputBatch
 from runtime.providers.port import Diagnostic, Scope
 from store.canonical.common import TurnError
 from store.canonical.identifiers import CallId, TurnId, is_identifier
+from store.canonical.interaction import PlanInput
 
 Phase: TypeAlias = Literal["opening", "open", "closed"]
 ChildBegan: TypeAlias = Callable[["Conversation", OpenTurn, CallId, ChildThread, OutputBatch], None]
@@ -341,6 +343,9 @@ class Conversation:
         self.requests.refuse_held(turn, "decline", out)
         for event in (*self._feedback.turn_ends(turn), *turn.normalizer.end()):
             self.tell(event, out)
+        plan = turn.normalizer.proposed_plan
+        if ending.outcome == "completed" and plan is not None and self._plans:
+            self.tell(PlanProposed(turn.turn_id, PlanInput(markdown=plan)), out)
         ended = TurnEnded(turn.turn_id, ending.outcome, ending.stop_reason, ending.error, usage_of(turn))
         self.tell(ended, out)
         self.past.add(turn)
@@ -350,6 +355,10 @@ class Conversation:
         if ending.outcome == "canceled" and running and self.thread_id is not None:
             # An interrupt ends the turn, not the commands it was running.
             self.calls.end_commands(self.thread_id, running, out)
+
+    @property
+    def _plans(self) -> bool:
+        return self.held.mode == PLANNING and self.side_rules is None
 
     # --- requests and answers ---------------------------------------------------------------------------------
 

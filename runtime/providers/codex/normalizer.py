@@ -73,6 +73,8 @@ class TurnNormalizer:
 
     def __init__(self, turn_id: TurnId) -> None:
         self.turn_id = turn_id
+        self.proposed_plan: str | None = None
+        """The whole plan of planning, not the list of steps of a turn that works."""
         self.compacting = False
         """The agent is shortening its memory right now."""
         self._items = 0
@@ -213,6 +215,8 @@ class TurnNormalizer:
             self._items += 1
             stream = _Stream(f"item-{self._items}", _KINDS[part])
         self._ended_texts.add(key)
+        if part == "plan" and text:
+            self.proposed_plan = text
         told = "".join(stream.told)
         if told == text:
             return [ItemEnded(self.turn_id, stream.item_id)]

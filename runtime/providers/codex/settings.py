@@ -12,7 +12,7 @@ import attrs
 
 from runtime.providers.codex.failures import provider_error
 from runtime.providers.jsonrpc.members import Members, object_of, text_of
-from runtime.providers.port import SettingChoice, SettingDescription
+from runtime.providers.port import PlanEnd, SettingChoice, SettingDescription
 from store.canonical.common import Json, Settings, SettingValue, TurnError
 
 APPROVAL_POLICIES: Final = (
@@ -27,6 +27,14 @@ SANDBOXES: Final = (
 )
 """Both from the narrowest to the widest."""
 
+COLLABORATION_MODES: Final = (
+    SettingChoice("default", "Work"),
+    SettingChoice("plan", "Plan only, and ask before carrying it out"),
+)
+DEFAULT_COLLABORATION_MODE: Final = "default"
+PLANNING: Final = "plan"
+CARRY_OUT: Final = "Implement the plan."
+
 DEFAULT_APPROVAL_POLICY: Final = "on-request"
 DEFAULT_SANDBOX: Final = "workspace-write"
 
@@ -35,6 +43,13 @@ DESCRIPTIONS: Final = (
     SettingDescription("reasoningEffort", "next_turn"),
     SettingDescription("approvalPolicy", "next_turn", APPROVAL_POLICIES, DEFAULT_APPROVAL_POLICY),
     SettingDescription("sandbox", "next_turn", SANDBOXES, DEFAULT_SANDBOX),
+    SettingDescription(
+        "collaborationMode",
+        "next_turn",
+        COLLABORATION_MODES,
+        DEFAULT_COLLABORATION_MODE,
+        plan_end=PlanEnd(DEFAULT_COLLABORATION_MODE, CARRY_OUT),
+    ),
 )
 
 _POLICY_RANKS: Final = {"untrusted": 0, "on-request": 1, "on-failure": 2, "never": 3}
@@ -51,6 +66,7 @@ _SANDBOX_TYPES: Final = {
 }
 _SANDBOX_RANKS: Final = {"read-only": 0, "workspace-write": 1, "danger-full-access": 2}
 _REVIEWER: Final = "user"
+_MODES: Final = frozenset(choice.value for choice in COLLABORATION_MODES)
 
 
 @attrs.frozen
@@ -61,6 +77,7 @@ class ThreadSettings:
     sandbox: str = DEFAULT_SANDBOX
     model: str | None = None
     effort: str | None = None
+    mode: str = DEFAULT_COLLABORATION_MODE
 
     def told(self) -> Settings:
         """The same by the keys used outside."""
@@ -72,6 +89,8 @@ class ThreadSettings:
             settings["model"] = self.model
         if self.effort is not None:
             settings["reasoningEffort"] = self.effort
+        if self.mode != DEFAULT_COLLABORATION_MODE:
+            settings["collaborationMode"] = self.mode
         return settings
 
 
@@ -86,7 +105,10 @@ def wanted_settings(settings: Settings) -> ThreadSettings | TurnError:
         return provider_error("settings.invalid")
     if isinstance(model, bool) or isinstance(effort, bool):
         return provider_error("settings.invalid")
-    return ThreadSettings(policy, sandbox, model, effort)
+    mode = settings.get("collaborationMode", DEFAULT_COLLABORATION_MODE)
+    if not isinstance(mode, str) or mode not in _MODES:
+        return provider_error("settings.invalid")
+    return ThreadSettings(policy, sandbox, model, effort, mode)
 
 
 def open_params(cwd: str, wanted: ThreadSettings, thread_id: str | None) -> Json:
@@ -122,6 +144,16 @@ def turn_params(held: ThreadSettings, wanted: ThreadSettings) -> dict[str, Json]
         params["model"] = wanted.model
     if wanted.effort is not None and wanted.effort != held.effort:
         params["effort"] = wanted.effort
+    if wanted.mode != held.mode:
+        # The mode comes with a model and an effort of its own: those that hold anyway. Its rules are Codex's own.
+        params["collaborationMode"] = {
+            "mode": wanted.mode,
+            "settings": {
+                "model": wanted.model or held.model,
+                "reasoning_effort": wanted.effort or held.effort,
+                "developer_instructions": None,
+            },
+        }
     return params
 
 
@@ -147,6 +179,7 @@ def read_settings(members: Members, held: ThreadSettings) -> ThreadSettings:
         sandbox or held.sandbox,
         text_of(members.get("model")) or held.model,
         text_of(members.get("effort")) or held.effort,
+        _mode_in(members) or held.mode,
     )
 
 
@@ -172,7 +205,12 @@ def verified_settings(members: Members, cwd: str, wanted: ThreadSettings) -> Thr
         return provider_error("provider.model_unavailable")
     if wanted.effort is not None and effort != wanted.effort:
         return provider_error("settings.invalid")
-    return ThreadSettings(policy, sandbox, model, effort)
+    return ThreadSettings(policy, sandbox, model, effort, _mode_in(members) or DEFAULT_COLLABORATION_MODE)
+
+
+def _mode_in(members: Members) -> str | None:
+    mode = text_of(object_of(members.get("collaborationMode")).get("mode"))
+    return mode if mode in _MODES else None
 
 
 def _wider(text: str) -> TurnError:

@@ -23,7 +23,7 @@ from runtime.providers.codex.failures import (
 )
 from runtime.providers.codex.prompts import prompt_input
 from runtime.providers.codex.reconcile import reconcile
-from runtime.providers.codex.settings import after_turn, turn_params
+from runtime.providers.codex.settings import PLANNING, after_turn, turn_params
 from runtime.providers.codex.side_rules import collaboration
 from runtime.providers.codex.turns import OpenTurn, PendingStart
 from runtime.providers.jsonrpc.calls import Answer, OpenCalls
@@ -53,8 +53,12 @@ class ThreadCalls:
 
     def start(self, conversation: Conversation, pending: PendingStart, out: OutputBatch) -> None:
         """Send a prompt. Its name goes along, by which it is found again if the answer is lost."""
-        pending.sent = True
         command = pending.command
+        if pending.wanted.mode == PLANNING and Ability.PLANNING not in self.abilities:
+            error = runtime_error("capability.unsupported")
+            conversation.start_refused(pending, error, unloaded=False, out=out)
+            return
+        pending.sent = True
         params: dict[str, Json] = {
             "threadId": conversation.thread_id,
             "clientUserMessageId": pending.guide_id or command.turn_id,

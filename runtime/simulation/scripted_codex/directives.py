@@ -101,6 +101,11 @@ def _plan(turn: Turn, step: Step) -> None:
     turn.notify("turn/plan/updated", explanation=None, plan=entries)
 
 
+def _propose(turn: Turn, step: Step) -> None:
+    """What planning ends with; `[[plan …]]` is the list of steps of a turn that works."""
+    turn.text(step.text or "look, then write", kind="plan")
+
+
 def _usage(turn: Turn, step: Step) -> None:
     used = step.number("used", 100)
     figures = {"totalTokens": used, "inputTokens": used, "cachedInputTokens": 0, "outputTokens": 0}
@@ -294,6 +299,7 @@ DIRECTIVES: Final[dict[str, Directive]] = {
     "late": at_once(_late),
     "output": _output,
     "plan": at_once(_plan),
+    "propose": at_once(_propose),
     "recall": at_once(_recall),
     "refuse": at_once(_refuse),
     "retry": at_once(_retry),

@@ -78,6 +78,7 @@ from runtime.wire.requests.sides import (
 from runtime.wire.requests.turns import (
     InteractionListParams,
     InteractionRespondParams,
+    OperationGetParams,
     TurnCancelParams,
     TurnGetParams,
     TurnGuideParams,
@@ -106,6 +107,7 @@ __all__ = [
     "InteractionListParams",
     "InteractionRespondParams",
     "MetricsReadParams",
+    "OperationGetParams",
     "PageLimit",
     "PageParams",
     "ProjectPlacement",

@@ -40,6 +40,13 @@ class InteractionRespondParams(TurnParams):
 
 
 @attrs.frozen(kw_only=True)
+class OperationGetParams(SessionParams):
+    """Read one durable operation of a session."""
+
+    operation_id: ClientSubmitId
+
+
+@attrs.frozen(kw_only=True)
 class InteractionListParams(PageParams, WorkspaceParams):
     """List the interactions of all sessions of the workspace, children included."""
 
