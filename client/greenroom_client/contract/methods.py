@@ -25,6 +25,10 @@ from greenroom_client.contract.models import (
     OperationReply,
     ProjectPlacement,
     PromptBlock,
+    ProviderModelsReply,
+    ProviderSkillsReply,
+    ProviderStatusReply,
+    ProviderUsageReply,
     RequestId,
     SessionCreateReply,
     SessionGetReply,
@@ -63,6 +67,10 @@ READ_METHODS = frozenset(
         "initialize",
         "interaction/list",
         "operation/get",
+        "provider/models",
+        "provider/skills",
+        "provider/status",
+        "provider/usage",
         "session/get",
         "session/list",
         "session/listDeleted",
@@ -141,6 +149,9 @@ class Methods(ABC):
         projection: Literal["full", "summary"] | None = None,
     ) -> SessionGetReply:
         """Read a session, its newest turns and its pending interactions.
+
+        projection: A summary has the session, its newest turn and what waits for an answer in its tree: no
+        older turns, no children.
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
         session.not_found, session.deleted, session.quarantined, request.invalid, auth.forbidden,
@@ -420,11 +431,15 @@ class Methods(ABC):
         cursor: str | None = None,
         limit: int | None = None,
         agent_session_ids: Sequence[SessionId] | None = None,
+        title: str | None = None,
+        rail_placement: ConversationsPlacement | ProjectPlacement | None = None,
     ) -> SessionListDeletedReply:
         """List the deleted sessions of a workspace.
 
         cursor: `nextCursor` of the page before; without it, the first page.
         agent_session_ids: Only these.
+        title: Only those whose title has these words as they stand, in any case.
+        rail_placement: Only those of this project, or of none. The project need not be there any more.
 
         Needs a token of scope `read`. Raises `GreenroomError` with one of:
         request.invalid, auth.forbidden, protocol.uninitialized, limit.exceeded, overloaded,
@@ -433,7 +448,12 @@ class Methods(ABC):
         result: SessionListDeletedReply = await self.request(
             "session/listDeleted",
             _given(
-                workspace_id=workspace_id, cursor=cursor, limit=limit, agent_session_ids=agent_session_ids
+                workspace_id=workspace_id,
+                cursor=cursor,
+                limit=limit,
+                agent_session_ids=agent_session_ids,
+                title=title,
+                rail_placement=rail_placement,
             ),
         )
         return result
@@ -913,6 +933,80 @@ class Methods(ABC):
         store.unavailable, shutdown.in_progress, internal.
         """
         result: TargetListReply = await self.request("target/list", _given(cursor=cursor, limit=limit))
+        return result
+
+    async def provider_status(
+        self, *, agent_target_id: TargetId, refresh: bool | None = None
+    ) -> ProviderStatusReply:
+        """Read how an agent's program and sign-in stand.
+
+        refresh: Ask the agent now, and wait for it; one that is being asked already is waited for. Needs an
+        `admin` token.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        target.not_found, target.disabled, request.invalid, auth.forbidden, protocol.uninitialized,
+        limit.exceeded, overloaded, store.unavailable, shutdown.in_progress, internal.
+        """
+        result: ProviderStatusReply = await self.request(
+            "provider/status", _given(agent_target_id=agent_target_id, refresh=refresh)
+        )
+        return result
+
+    async def provider_models(
+        self, *, agent_target_id: TargetId, refresh: bool | None = None
+    ) -> ProviderModelsReply:
+        """Read the models an agent offers.
+
+        refresh: Ask the agent now, and wait for it; one that is being asked already is waited for. Needs an
+        `admin` token.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        target.not_found, target.disabled, provider.unavailable, provider.auth_required, provider.rejected,
+        provider.timeout, provider.lost, provider.protocol, request.invalid, auth.forbidden,
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
+        """
+        result: ProviderModelsReply = await self.request(
+            "provider/models", _given(agent_target_id=agent_target_id, refresh=refresh)
+        )
+        return result
+
+    async def provider_skills(
+        self, *, agent_target_id: TargetId, refresh: bool | None = None
+    ) -> ProviderSkillsReply:
+        """Read the skills an agent's prompts can call for.
+
+        refresh: Ask the agent now, and wait for it; one that is being asked already is waited for. Needs an
+        `admin` token.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        target.not_found, target.disabled, provider.unavailable, provider.auth_required, provider.rejected,
+        provider.timeout, provider.lost, provider.protocol, request.invalid, auth.forbidden,
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
+        """
+        result: ProviderSkillsReply = await self.request(
+            "provider/skills", _given(agent_target_id=agent_target_id, refresh=refresh)
+        )
+        return result
+
+    async def provider_usage(
+        self, *, agent_target_id: TargetId, refresh: bool | None = None
+    ) -> ProviderUsageReply:
+        """Read what is left of an agent's account.
+
+        refresh: Ask the agent now, and wait for it; one that is being asked already is waited for. Needs an
+        `admin` token.
+
+        Needs a token of scope `read`. Raises `GreenroomError` with one of:
+        target.not_found, target.disabled, provider.unavailable, provider.auth_required, provider.rejected,
+        provider.timeout, provider.lost, provider.protocol, request.invalid, auth.forbidden,
+        protocol.uninitialized, limit.exceeded, overloaded, store.unavailable, shutdown.in_progress,
+        internal.
+        """
+        result: ProviderUsageReply = await self.request(
+            "provider/usage", _given(agent_target_id=agent_target_id, refresh=refresh)
+        )
         return result
 
     async def workspace_list(
