@@ -160,3 +160,10 @@ def test_a_turn_that_is_open_here_runs_whatever_is_written():
     book.command(ReconcileTurn(A, T1))
     assert [each.state for each in answers(book.everything)] == ["running"]
     assert not [each for each in book.everything if isinstance(each, ReadRecord)]
+
+
+@pytest.mark.case("FC-01")
+def test_a_prompt_that_was_never_acknowledged_is_not_said_to_run():
+    book = ClaudePlaybook(resumes=True).opened().prompt()
+    book.command(ReconcileTurn(A, T1))
+    assert [each.state for each in answers(book.everything)] == ["unknown"]

@@ -7,6 +7,7 @@ moment later.
 """
 
 from functools import partial
+from typing import Literal
 
 from runtime.providers.claude_code.conversation import Conversation
 from runtime.providers.claude_code.transcript import Transcript, place_of, read_transcript, turn_of
@@ -29,8 +30,11 @@ class Reconciling:
         turn_id = command.turn_id
         told = TurnReconciled(turn_id, "unknown", command.provider_turn_id)
         outcome = conversation.past.outcome(turn_id) if conversation is not None else None
-        if conversation is not None and conversation.find(turn_id) is not None:
-            told = TurnReconciled(turn_id, "running", command.provider_turn_id)
+        turn = conversation.find(turn_id) if conversation is not None else None
+        if turn is not None:
+            # A prompt that was written and never acknowledged may lie in a pipe that nobody reads.
+            state: Literal["running", "unknown"] = "running" if turn.accepted else "unknown"
+            told = TurnReconciled(turn_id, state, command.provider_turn_id)
         elif outcome is not None:
             told = TurnReconciled(turn_id, "ended", command.provider_turn_id, outcome)
         elif conversation is not None and self._kept_as is not None:

@@ -22,6 +22,15 @@ for line in sys.stdin:
     answer = {"subtype": "success", "request_id": frame["request_id"], "response": told}
     print(json.dumps({"type": "control_response", "response": answer}), flush=True)
 """
+ANSWERS_NOTHING = """\
+import json, sys
+for line in sys.stdin:
+    frame = json.loads(line)
+    if frame.get("request", {}).get("subtype") == "initialize":
+        told = {"claude_code_version": "2.1.332", "current_permission_mode": "default"}
+        answer = {"subtype": "success", "request_id": frame["request_id"], "response": told}
+        print(json.dumps({"type": "control_response", "response": answer}), flush=True)
+"""
 SILENT = "import sys; sys.stdin.read()"
 BROKEN = "import sys; sys.exit('this program is broken')"
 
@@ -54,6 +63,27 @@ async def test_a_claude_that_does_not_start_fails_the_turn_and_leaves_the_sessio
         session = (await client.request("session/get", **talk.key))["session"]
         assert (session["deletedAt"], session["activeTurnId"]) == (None, None)
         assert daemon.providers_left(5.0) == []
+
+
+@pytest.mark.case("FC-01", "FC-12")
+async def test_a_claude_that_answers_nothing_is_given_up_when_it_is_stopped_and_the_session_stays(
+    make_daemon: MakeDaemon, model: ModelServer, tmp_path: Path
+) -> None:
+    target = claude_target([sys.executable, "-c", ANSWERS_NOTHING], tmp_path / "home", model)
+    limits = {"cancelGraceSeconds": 1, "turnReconcileSeconds": 1}
+    daemon = make_daemon({"targets": [target], "limits": limits})
+    async with connected(daemon) as client:
+        await client.subscribe("w")
+        talk = await start(client, "w", script(["Never."]), target=TARGET)
+        await client.row("turn", turnId=talk.turn["turnId"], delivery="dispatching")
+        await client.request("turn/cancel", **talk.key, turnId=talk.turn["turnId"])
+        turn = await client.settled(talk.turn, 30.0)
+        assert turn["outcome"] == "canceled"
+        assert turn["delivery"] in ("dispatching", "unknown"), "nobody said that it arrived"
+        session = (await client.request("session/get", **talk.key))["session"]
+        assert (session["deletedAt"], session["activeTurnId"]) == (None, None)
+        again = await talk.send(script(["Never either."]))
+        await client.row("turn", turnId=again["turnId"], delivery="dispatching")
 
 
 async def test_a_mode_that_claude_refuses_to_start_in_fails_typed(
