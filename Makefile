@@ -29,7 +29,7 @@ CHECKS := check-format check-lint check-tidy check-rules check-layers check-depe
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help run test check test-thorough test-providers test-providers-all test-agents test-console simulate torture torture-quick \
-	bench bench-peers bench-scale profile rules contract diagrams providers console lock format clean $(CHECKS)
+	bench bench-startup bench-trees bench-peers bench-scale profile rules contract diagrams providers console lock format clean $(CHECKS)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -89,6 +89,9 @@ profile: $(DEVELOPMENT_STAMP) ## where the daemon's time goes while sessions str
 
 bench-startup: $(DEVELOPMENT_STAMP) ## measure a start after an unclean end: 1,000 sessions, 100 MB of log
 	@$(BIN)/python -m bench.startup $(ARGUMENTS)
+
+bench-trees: $(DEVELOPMENT_STAMP) ## measure how long the processes of a killed daemon outlive it: 50 trees
+	@$(BIN)/python -m bench.process_trees $(ARGUMENTS)
 
 rules: $(DEVELOPMENT_STAMP) ## print which rules and field cases a test carries, which are reserved, and which neither
 	@$(BIN)/python -m tools.rules

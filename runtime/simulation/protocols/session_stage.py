@@ -6,7 +6,7 @@ answers in tasks of their own. Nothing else is replaced.
 
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import trio
@@ -44,6 +44,8 @@ from supervisor.cell import CellPolicy
 from supervisor.mailbox import MailboxLimits
 
 REQUEST = RequestId("r1")
+_UNTIL_SECONDS_MAX: Final = 1_000
+"""Of virtual time, far beyond every timer: what does not come until then does not come."""
 
 
 @attrs.define(eq=False)
@@ -146,7 +148,8 @@ class Stage:
         """Wakes once: a task that looked after every step would double the schedules with each."""
         self._condition, self._reached = condition, trio.Event()
         self._look()
-        await self._reached.wait()
+        with trio.fail_after(_UNTIL_SECONDS_MAX):
+            await self._reached.wait()
 
     def note(self, what: str, detail: object) -> None:
         self.log.append((what, detail))
