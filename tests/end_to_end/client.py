@@ -17,7 +17,7 @@ from tests.end_to_end.shapes import check_event, check_reply
 
 Json: TypeAlias = dict[str, Any]
 
-WAIT_SECONDS = 15.0
+WAIT_SECONDS = 30.0
 FRAME_BYTES_MAX = 64 * 1024 * 1024
 READ_BYTES = 256 * 1024
 ACTIVITY = "agent.activity.updated"
