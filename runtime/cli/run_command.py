@@ -32,6 +32,7 @@ from runtime.cli.interactions import Interactions, TurnReplies
 from runtime.cli.interrupts import Interrupts
 from runtime.cli.lookup import default_target, find_session
 from runtime.cli.output import Output
+from runtime.cli.questions import described
 from runtime.cli.turn_commands import prompt_text
 from runtime.cli.turn_printer import TurnPrinter
 from runtime.config import Flags
@@ -198,6 +199,13 @@ class _Run:
         async with trio.open_nursery() as asking:
             async for piece in pieces:
                 match piece:
+                    case Asked(interaction) if pieces.turn["phase"] == "settled":
+                        printer.end()
+                        for line in described(interaction):
+                            self.output.hint(line)
+                        self.output.hint(
+                            f"answer it: greenroom run -i --session {pieces.turn['agentSessionId']}"
+                        )
                     case Asked():
                         printer.end()
                         asking.start_soon(interactions.answer, piece.interaction)

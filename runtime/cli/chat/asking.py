@@ -49,6 +49,13 @@ class Asking:
         if was_current:
             self._next()
 
+    def turn_begins(self, session_id: str, turn_id: str) -> None:
+        """A plan that another turn of the session ended with is an old one from here on."""
+        for one in tuple(self._waiting):
+            mine = one["agentSessionId"] == session_id and one["turnId"] != turn_id
+            if mine and one["kind"] == "plan":
+                self.withdrawn(interaction_key(one))
+
     def forget(self) -> None:
         """Another session."""
         self._waiting.clear()
@@ -77,6 +84,10 @@ class Asking:
                 chosen["feedback"] = why.strip()
                 return chosen
             chosen = None
+        if chosen is None and interaction["kind"] == "plan":
+            chosen = _more_planning(interaction, text)
+            if chosen is not None:
+                return chosen
         if chosen is None:
             self.paper.line(f"Answer with a number from 1 to {len(options)}; /stop ends the turn.", "dim")
         elif self._kind(interaction, chosen) == "reject_once":
@@ -132,3 +143,11 @@ class Asking:
             self.paper.beside(mark + text, style)
         else:
             self.paper.line(text, style)
+
+
+def _more_planning(interaction: Interaction, text: str) -> OptionAnswerInput | None:
+    """Words to a plan that are no choice say what it should be instead."""
+    refusal = next((one for one in interaction["options"] if one["kind"] == "reject_once"), None)
+    if refusal is None or not text.strip():
+        return None
+    return {"optionId": refusal["optionId"], "feedback": text.strip()}

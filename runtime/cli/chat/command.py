@@ -121,6 +121,10 @@ async def _show_before(conversation: Conversation, typed: str) -> None:
     turns = [turn for turn in found["turns"] if turn["turnId"] in spoken]
     for line in (*session_lines(session, found["children"]), *transcript_lines(turns, messages)):
         conversation.paper.line(line.text, line.style)
+    for interaction in found["interactions"]:
+        ended = running is None or interaction["turnId"] != running["turnId"]
+        if interaction["status"] == "pending" and ended:
+            conversation.asked_before(interaction)
 
 
 def _say_goodbye(conversation: Conversation, daemon: Daemon, output: Output) -> None:

@@ -336,6 +336,7 @@ class Conversation:
             view=self._view,
         ) as pieces:
             self._turn = pieces.turn
+            self._asking.turn_begins(session_id, turn_id)
             self.keyboard.working(True)
             async for piece in pieces:
                 match piece:
@@ -350,11 +351,19 @@ class Conversation:
         self._tell_end(pieces.turn)
         self._rest()
 
+    def asked_before(self, interaction: Interaction) -> None:
+        """Something that waits for an answer since before this conversation, and whose turn is over."""
+        if not self.keyboard.patient:
+            self._asking.asked(interaction)
+
     async def _ask(self, interaction: Interaction) -> None:
         if not self.keyboard.patient:
             self._asking.asked(interaction)
             return
-        self.paper.line("the agent asks, and nobody is there to answer: the turn is stopped", "yellow")
+        if interaction["kind"] == "plan":
+            self.paper.line("the agent proposes a plan, and nobody is there to accept it", "yellow")
+        else:
+            self.paper.line("the agent asks, and nobody is there to answer: the turn is stopped", "yellow")
         await self._try(self.stop)
 
     def _tell_end(self, turn: Turn) -> None:
