@@ -371,6 +371,7 @@ class Controller:
             turns=self.turns,
             sessions=self.sessions,
             pool=self.pool,
+            inquiries=self.catalogues.inquiries,
             sweeper=self.sweeper,
             flusher=self.flusher,
             lag=self.lag,

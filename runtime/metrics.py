@@ -9,6 +9,7 @@ from runtime.actors.tails import Flusher
 from runtime.actors.turn_book import TurnBook
 from runtime.api.clients import ClientList
 from runtime.api.event_hub import EventHub
+from runtime.catalogue.inquiries import Inquiries
 from runtime.observability.loop_lag import LoopLag
 from runtime.observability.metrics import MetricFamily, by_label, counter, gauge, histogram
 from runtime.observability.process_figures import ProcessFigures
@@ -33,6 +34,7 @@ class MetricsReport:
     turns: TurnBook
     sessions: SessionDirectory
     pool: ConnectionPool
+    inquiries: Inquiries
     sweeper: ResourceSweeper
     flusher: Flusher
     lag: LoopLag
@@ -77,6 +79,11 @@ class MetricsReport:
         yield by_label("provider_processes", "Agent processes not gone yet.", "gauge", "state", states)
         yield gauge("provider_scopes", "Sessions that hold an agent process.", pool.scopes)
         yield gauge("admission_waiting", "Sessions that wait for an agent process.", pool.waiting)
+        asked: dict[str, float] = {"told": self.inquiries.told, "failed": self.inquiries.failed}
+        yield by_label(
+            "inquiries_total", "Agents asked about themselves, and how.", "counter", "outcome", asked
+        )
+        yield gauge("inquiries_under_way", "Agents being asked about themselves.", self.inquiries.under_way)
         yield gauge("provider_starts_in_flight", "Agent processes being started.", pool.starts_in_flight)
 
     def _store(self) -> Iterator[MetricFamily]:

@@ -134,6 +134,11 @@ class Catalogues:
         self._note = note
         self._entries = {target_id: self._entry(target_id) for target_id in targets.target_ids}
 
+    @property
+    def inquiries(self) -> Inquiries:
+        """Whoever asks, for the figures."""
+        return self._inquiries
+
     # --- reading ----------------------------------------------------------------------------------------------
 
     def standing(self, target_id: TargetId) -> Standing:

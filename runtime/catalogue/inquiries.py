@@ -69,7 +69,14 @@ class Inquiries:
         self._spawn = spawn
         self._timeout_seconds = timeout_seconds
         self._places = trio.Semaphore(at_once_max)
+        self._at_once_max = at_once_max
         self._waiters: dict[Scope, _Waiter] = {}
+        self.told, self.failed = 0, 0
+
+    @property
+    def under_way(self) -> int:
+        """How many places are taken."""
+        return self._at_once_max - self._places.value
 
     def answered(self, told: Learned) -> bool:
         """Whether this is what somebody waits for; he has it now."""
@@ -82,14 +89,21 @@ class Inquiries:
 
     async def ask(self, target_id: TargetId, subject: Subject, *, own_process: bool) -> ProviderFacts:
         """What the agent says of this one subject. Raises LoadFailed, within the deadline."""
-        with trio.move_on_after(self._timeout_seconds):
-            await self._places.acquire()
-            held: list[ConnectionReference] = []
-            try:
-                return await self._ask(target_id, subject, own_process, held.append)
-            finally:
-                self._spawn(self._leave, held)
-        raise LoadFailed(TIMED_OUT)
+        facts: ProviderFacts | None = None
+        try:
+            with trio.move_on_after(self._timeout_seconds):
+                await self._places.acquire()
+                held: list[ConnectionReference] = []
+                try:
+                    facts = await self._ask(target_id, subject, own_process, held.append)
+                finally:
+                    self._spawn(self._leave, held)
+        finally:
+            self.told += facts is not None
+            self.failed += facts is None
+        if facts is None:
+            raise LoadFailed(TIMED_OUT)
+        return facts
 
     async def _ask(
         self,

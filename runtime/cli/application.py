@@ -74,12 +74,18 @@ def top(
     return top_command(place.flags(), interval_seconds=max(0.1, interval_seconds), once=once, as_json=json)
 
 
-@application.command(group=DAEMON, help_epilogue=example("targets"))
-def targets(*, place: Place = HERE, json: Json = False) -> int:
-    """List the agents that can be talked to."""
+@application.command(group=DAEMON, help_epilogue=example("targets", "targets --models"))
+def targets(
+    *,
+    check: Annotated[bool, Parameter(help="Ask each agent how its sign-in stands.", negative=())] = False,
+    models: Annotated[bool, Parameter(help="Ask each agent for its models.", negative=())] = False,
+    place: Place = HERE,
+    json: Json = False,
+) -> int:
+    """List the agents that can be talked to, as far as is known; agents are asked only for --check and --models."""
     from runtime.cli.targets_command import targets_command
 
-    return targets_command(place.flags(), as_json=json)
+    return targets_command(place.flags(), check=check, models=models, as_json=json)
 
 
 @application.command(group=DAEMON, help_epilogue=example("doctor"))

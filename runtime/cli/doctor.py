@@ -10,6 +10,7 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 import apsw
@@ -19,7 +20,7 @@ from runtime.cli.commands import load, perform
 from runtime.cli.daemon_access import read_announcement
 from runtime.cli.failures import EXIT_FAILED, CommandFailed
 from runtime.cli.output import Output
-from runtime.cli.program_reports import AttestedProgram, attested_programs
+from runtime.cli.program_reports import AttestedProgram, attested_programs, sign_ins
 from runtime.cli.version import program_version
 from runtime.config import Configuration, Flags, ProgramFinder, ProgramsOnPath
 from runtime.observability.process_figures import open_files_limit
@@ -60,7 +61,8 @@ def doctor_command(flags: Flags, *, as_json: bool) -> int:
         try:
             configuration = load(flags)
             attested = attested_programs(configuration)
-            findings = [*examine(configuration, ProgramsOnPath(), attested)]
+            signed_in = sign_ins(configuration)
+            findings = [*examine(configuration, ProgramsOnPath(), attested, signed_in)]
         except CommandFailed as failed:
             findings = [Finding("configuration", "problem", failed.what)]
         except StartRefused as refused:
@@ -79,7 +81,10 @@ def doctor_command(flags: Flags, *, as_json: bool) -> int:
 
 
 def examine(
-    configuration: Configuration, programs: ProgramFinder, attested: Mapping[str, AttestedProgram]
+    configuration: Configuration,
+    programs: ProgramFinder,
+    attested: Mapping[str, AttestedProgram],
+    signed_in: Mapping[str, bool] = MappingProxyType({}),
 ) -> Iterator[Finding]:
     """Every finding, in the order in which a start would meet them."""
     yield _versions()
@@ -104,6 +109,8 @@ def examine(
         yield _program(check, target.command[0], programs, enabled=target.enabled)
         if target.id in attested:
             yield _attested(check, attested[target.id])
+            if target.id in signed_in:
+                yield _signed_in(check, found=signed_in[target.id])
     if configuration.demo:
         yield Finding("target demo", "ok", "built in")
     if not configuration.targets:
@@ -277,6 +284,18 @@ def _attested(check: str, found: AttestedProgram) -> Finding:
     if missing:
         return Finding(check, "note", f"{text}; not attested, so not used: {', '.join(missing)}")
     return Finding(check, "ok", text)
+
+
+def _signed_in(check: str, *, found: bool) -> Finding:
+    """What lies here proves nothing of the account; what is missing may stand in the agent's own configuration."""
+    if found:
+        return Finding(check, "ok", "a sign-in was set up; greenroom targets --check asks the agent about it")
+    return Finding(
+        check,
+        "note",
+        "no sign-in lies where this agent keeps one",
+        "sign in with the agent's own command, unless its configuration names a model that needs none",
+    )
 
 
 def _program(check: str, program: str, programs: ProgramFinder, *, enabled: bool) -> Finding:

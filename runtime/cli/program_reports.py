@@ -17,6 +17,7 @@ from runtime.observability.logging import configure_logging
 from runtime.providers.examiner import ExaminationLimits, ProgramExaminer
 from runtime.providers.programs import ProgramReport
 from runtime.service.families import provider_registry
+from runtime.service.machine_view import DiskMachineView
 from runtime.service.program_files import REPORTS_FILE_NAME, DiskProgramFiles
 from runtime.service.target_definitions import target_definitions
 from runtime.system_ports import SystemIdentifiers
@@ -44,6 +45,21 @@ def attested_programs(configuration: Configuration) -> Mapping[str, AttestedProg
         except (OSError, SpawnerUnavailable):
             return {}
         return trio.run(_attest, configuration, guard)
+
+
+def sign_ins(configuration: Configuration) -> Mapping[str, bool]:
+    """By target id: whether a sign-in lies where its agent keeps one. Nothing is asked; it proves no more than that.
+
+    Without targets of families that keep none. Raises StartRefused where a daemon would not start either.
+    """
+    registry = provider_registry()
+    view = DiskMachineView(DiskProgramFiles(configuration.data_dir / REPORTS_FILE_NAME, keeps=False), b"")
+    found: dict[str, bool] = {}
+    for definition in target_definitions(configuration, os.environ):
+        family = registry.descriptor(definition.provider) if definition.provider in registry.keys else None
+        if family is not None and family.catalogue.credentials.files and definition.server is None:
+            found[definition.target_id] = view.credentials(definition, family.catalogue) is not None
+    return found
 
 
 async def _attest(configuration: Configuration, guard: ProcessGuard) -> Mapping[str, AttestedProgram]:

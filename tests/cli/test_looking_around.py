@@ -28,6 +28,21 @@ def test_the_targets_are_listed_with_their_state(do_anywhere):
     assert {one["agentTargetId"] for one in do_anywhere("targets", "--json").value["items"]} >= {"demo"}
 
 
+def test_models_are_listed_and_agents_that_were_asked_change_nothing_of_the_list(do_anywhere):
+    listed = do_anywhere("targets", "--models")
+    assert listed.code == 0
+    assert [line.split("\t")[1:3] for line in listed.out.splitlines() if line.startswith("demo\t")] == [
+        ["demo-small", "demo-small (default)"],
+        ["demo-large", "demo-large"],
+    ]
+    told = do_anywhere("targets", "--models", "--json").value
+    assert told["models"]["demo"]["state"] == "complete"
+    assert "missing" not in told["models"], "nobody is there to be asked"
+    checked = do_anywhere("targets", "--check")
+    assert checked.code == 0
+    assert "demo" in checked.out
+
+
 def test_a_look_at_the_daemon_tells_its_health_figures_and_what_is_at_work(do, do_anywhere, workspace):
     session_id = begun(do, "look at me")
     do("send", session_id, "[[hang]]")
