@@ -263,6 +263,7 @@ class Controller:
             policy=session_policy(self._limits, self._ports.unanswered),
             target_refusal=self.targets.refusal_for,
             target_settings=self.targets.settings_of,
+            offered_efforts=self.catalogues.offered_efforts,
             count=self.count,
             post=SessionPost(lambda: self.sessions),
         )

@@ -5,6 +5,7 @@ commit is the one thing it waits for (`architecture rule 3`).
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol, TypeAlias
 
 import attrs
@@ -81,6 +82,7 @@ class SessionServices:
     policy: Policy
     target_refusal: Callable[[TargetId], Refusal | None]
     target_settings: Callable[[TargetId], KnownSettings]
+    offered_efforts: Callable[[TargetId, str | None], frozenset[str] | None]
     count: Callable[[str], None]
     post: SessionPost
 
@@ -216,6 +218,7 @@ class SessionActor:
             policy=services.policy,
             target_refusal=services.target_refusal(state.session.agent_target_id),
             known_settings=services.target_settings(state.session.agent_target_id),
+            offered_efforts=partial(services.offered_efforts, state.session.agent_target_id),
             silent_seconds=self._link.silent_seconds if type(message) is i.TimerFired else 0.0,
         )
 

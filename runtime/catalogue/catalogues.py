@@ -168,10 +168,17 @@ class Catalogues:
         asks = "models" in entry.abilities.subjects
         return await entry.models.read(refresh=refresh) if asks else entry.models.peek()
 
-    def known_models(self, target_id: TargetId) -> Reading[tuple[ModelOffer, ...]]:
-        """The same as far as is known."""
-        entry = self._entries[target_id]
-        return entry.declared or entry.models.peek()
+    def offered_efforts(self, target_id: TargetId, model: str | None) -> frozenset[str] | None:
+        """The efforts that a model offers, null being the agent's own; nothing unless a fresh list says (PR-034, RT-055)."""
+        entry = self._entries.get(target_id)
+        reading = (entry.declared or entry.models.peek()) if entry is not None else None
+        if reading is None or reading.value is None or reading.stale:
+            return None
+        offers = (one for one in reading.value if (one.is_default if model is None else one.model == model))
+        offer = next(offers, None)
+        if offer is None or offer.efforts is None:
+            return None
+        return frozenset(effort.value for effort in offer.efforts)
 
     async def skills(self, target_id: TargetId, *, refresh: bool) -> Reading[tuple[SkillOffer, ...]]:
         """What prompts can call for."""

@@ -4,7 +4,7 @@ Owns the rules of `contract §3`, Settings: which keys and values a session know
 what a provider's report does to a choice. It must not know turns, links or replies: `settings_lane` orders the changes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 import attrs
@@ -16,8 +16,15 @@ from store.canonical.session import Session
 
 KnownSettings: TypeAlias = Mapping[str, SettingDescription]
 """What a target declares, by key."""
+OfferedEfforts: TypeAlias = Callable[[str | None], frozenset[str] | None]
+"""The efforts that a model offers, by a list that is fresh; null is the agent's own model, and no list nothing known."""
+MODEL, EFFORT = "model", "reasoningEffort"
 Changes: TypeAlias = Mapping[str, SettingValue | None]
 """Values to merge; null unsets."""
+
+
+def nothing_offered(model: str | None) -> None:
+    """No list is known."""
 
 
 def chosen(session: Session) -> Settings:
@@ -75,6 +82,23 @@ def live_part(session: Session, changes: Changes, known: KnownSettings, held: Se
         and setting.change == "now"
         and (value is None or held.get(key) != value)
     }
+
+
+def with_dependents(
+    session: Session, changes: Changes, known: KnownSettings, offered: OfferedEfforts, *, launched: bool
+) -> Changes:
+    """The changes, and with another model the end of an effort that was chosen for the old one and that it does not offer.
+
+    What is chosen together stands: of that the agent is the judge (RT-054, RT-055).
+    """
+    effort = chosen(session).get(EFFORT)
+    if MODEL not in changed(session, changes) or EFFORT in changes or not isinstance(effort, str):
+        return changes
+    setting, model = describe(EFFORT, known, session), changes[MODEL]
+    if setting is None or (launched and setting.change == "launch") or isinstance(model, bool):
+        return changes
+    efforts = offered(model)
+    return {**changes, EFFORT: None} if efforts is not None and effort not in efforts else changes
 
 
 def merged(session: Session, changes: Changes) -> Session:

@@ -112,7 +112,12 @@ def _carried_out(step: Step, change: SettingsChange) -> bool:
     """Whether the change has its answer; otherwise it waits for its provider, asked or about to be."""
     if change.asked is not None:
         return False
-    state, known = step.state, step.context.known_settings
+    state, known, offered = step.state, step.context.known_settings, step.context.offered_efforts
+    wanted = settings.with_dependents(state.session, change.settings, known, offered, launched=state.launched)
+    if wanted != change.settings:
+        change = attrs.evolve(change, settings=wanted)
+        step.change(settings_lane=(change, *state.settings_lane[1:]))
+        state = step.state
     refusal = settings.refusal_of(state.session, change.settings, known, launched=state.launched)
     if refusal is not None:
         _refuse(step, change, refusal)

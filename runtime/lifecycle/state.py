@@ -12,7 +12,7 @@ import attrs
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle.inputs import Prompt, ReplyTo, Submission, Timer
 from runtime.lifecycle.link import RUNTIME_STATES, Link
-from runtime.lifecycle.settings import KnownSettings
+from runtime.lifecycle.settings import KnownSettings, OfferedEfforts, nothing_offered
 from runtime.lifecycle.turn import Settlement
 from runtime.providers.port import Scope
 from runtime.refusal import Refusal
@@ -67,6 +67,8 @@ class Context:
     """What the session's target declares."""
     silent_seconds: float = 0.0
     """How long nothing has been heard of the provider; told with timers alone."""
+    offered_efforts: OfferedEfforts = nothing_offered
+    """What the target's models are known to offer."""
 
 
 @attrs.frozen

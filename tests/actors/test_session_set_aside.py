@@ -73,6 +73,7 @@ def cells_on(store: Store, writer: StoreWriter) -> tuple[SessionCells, SessionSe
         policy=Policy(),
         target_refusal=lambda _: None,
         target_settings=lambda target_id: {},
+        offered_efforts=lambda _, model: None,
         count=lambda _: None,
         post=Stand(),  # type: ignore[arg-type]
     )

@@ -141,3 +141,18 @@ async def test_only_an_admin_makes_an_agent_be_asked_again(ask: Connect) -> None
 async def test_what_is_wrong_with_it_is_named(asking: Client, params: dict[str, object], path: str) -> None:
     refused = await asking.refused(METHOD, **params)
     assert (refused["code"], refused["details"]["path"]) == ("request.invalid", path)
+
+
+@pytest.mark.rule("RT-055")
+async def test_an_effort_chosen_for_another_model_ends_with_it(asking: Client, workspace: str) -> None:
+    await asking.request(METHOD, agentTargetId="key")
+    created = await asking.request(
+        "session/create",
+        workspaceId=workspace,
+        agentTargetId="key",
+        clientSubmitId="c",
+        settings={"model": "scripted-large", "reasoningEffort": "high"},
+    )
+    key = {"workspaceId": workspace, "agentSessionId": created["session"]["agentSessionId"]}
+    changed = await asking.request("session/updateSettings", **key, settings={"model": "scripted-small"})
+    assert changed["session"]["settings"] == {"model": "scripted-small"}

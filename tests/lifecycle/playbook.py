@@ -11,6 +11,7 @@ import attrs
 from runtime.lifecycle import effects as fx
 from runtime.lifecycle import inputs as i
 from runtime.lifecycle.session import decide
+from runtime.lifecycle.settings import OfferedEfforts, nothing_offered
 from runtime.lifecycle.state import Context, Policy, SessionState
 from runtime.providers import normalized as n
 from runtime.providers.port import ConnectionCommand, SettingDescription
@@ -36,6 +37,7 @@ class Playbook:
     policy: Policy = attrs.field(factory=Policy)
     target_refusal: Refusal | None = None
     known_settings: Mapping[str, SettingDescription] = attrs.field(factory=lambda: SETTINGS)
+    offered_efforts: OfferedEfforts = nothing_offered
     now_ms: int = 1_000
     silent_seconds: float = 0.0
     ids: Iterator[int] = attrs.field(factory=lambda: iter(range(1, 1_000_000)))
@@ -68,6 +70,7 @@ class Playbook:
             self.target_refusal,
             self.known_settings,
             self.silent_seconds,
+            self.offered_efforts,
         )
         self.state, effects = decide(self.state, given, context)
         for effect in effects:

@@ -108,6 +108,7 @@ class Stage:
             policy=Policy(),
             target_refusal=lambda _: None,
             target_settings=lambda _: SETTINGS,
+            offered_efforts=lambda _, model: None,
             count=lambda _: None,
             post=self,  # type: ignore[arg-type]
         )
