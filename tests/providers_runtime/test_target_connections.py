@@ -224,7 +224,13 @@ def test_codex_shares_and_does_not_go_on_with_defaults() -> None:
     assert (descriptor.key, descriptor.sessions_per_connection) == ("codex", 16)
     assert descriptor.launch_arguments == ("--strict-config",)
     settings = {setting.key: setting for setting in descriptor.settings}
-    assert settings.keys() == {"model", "reasoningEffort", "approvalPolicy", "sandbox"}
+    assert settings.keys() == {
+        "model",
+        "reasoningEffort",
+        "approvalPolicy",
+        "sandbox",
+        "collaborationMode",
+    }
     effects = {choice.value: choice.effect for choice in settings["sandbox"].choices or ()}
     assert effects == {
         "read-only": "read_only",
