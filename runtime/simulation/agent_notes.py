@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import attrs
 
+from runtime.lifecycle.guidance import submit_id_of
+
 SUBMIT_MARK: Final = re.compile(r"<<([^<>]+)>>")
 """How a prompt of the simulation carries its submit id to the agent."""
 
@@ -46,12 +48,17 @@ class AgentNotes:
         """One line that an agent has read."""
         message = json.loads(line)
         member = _PROMPTS.get(message.get("method", ""))
-        if member is not None:
+        if member is not None and not _is_guidance(message["params"]):
             text = "".join(block.get("text", "") for block in message["params"][member])
             found = SUBMIT_MARK.search(text)
             self.prompts.append(ToldPrompt(found.group(1) if found else text, pid, at_seconds))
         elif "method" not in message and _is_own_request(message.get("id")):
             self.answers.append(ToldAnswer(pid, str(message["id"]), _chosen(message.get("result"))))
+
+
+def _is_guidance(params: Any) -> bool:
+    """Whether it goes on with a turn whose response has ended: no prompt of its own."""
+    return submit_id_of(str(params.get("clientUserMessageId", ""))) is not None
 
 
 def _is_own_request(request_id: object) -> bool:

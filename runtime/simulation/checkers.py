@@ -180,6 +180,31 @@ def rows_agree_with_log(contents: Contents, log: CommitRecord) -> Iterator[Viola
                 yield Violation("rows and log agree", f"{name}: {differences}")
 
 
+def roots_settle_last(log: CommitRecord) -> Iterator[Violation]:
+    """RT-134: a root's turn does not complete while a turn of a sub-agent that it began is open."""
+    root_turns: dict[SessionName, tuple[SessionName, str]] = {}
+    opened: dict[tuple[SessionName, str], SessionName] = {}
+    for number, logged in sorted(log.entries.items()):
+        event = orjson.loads(b"{" + logged.body.removesuffix(b"}"))
+        for change in event.get("changes", ()):
+            row = change["row"]
+            name = (row["workspaceId"], row["agentSessionId"])
+            if change["type"] == "session" and row["parent"] is not None:
+                parent = row["parent"]
+                root_turns[name] = (name[0], parent["rootAgentSessionId"]), parent["rootTurnId"]
+            if change["type"] != "turn":
+                continue
+            if row["phase"] != "settled":
+                opened[name, row["turnId"]] = name
+                continue
+            opened.pop((name, row["turnId"]), None)
+            if row["outcome"] == "completed" and any(
+                root_turns.get(other) == (name, row["turnId"]) and turn_id != row["turnId"]
+                for other, turn_id in opened
+            ):
+                yield Violation("a root settles last", f"{name} in commit {number}")
+
+
 def published_is_durable(watches: Iterable[SubscriptionWatch], log: CommitRecord) -> Iterator[Violation]:
     """Promise 1: a commit that anybody was shown is in the log for ever, under its number and unchanged."""
     for watch in watches:

@@ -13,6 +13,7 @@ from runtime.simulation.history import Json, SessionName
 from runtime.wire.encoding import encode_row
 from store.canonical.change import Row
 from store.canonical.identifiers import SessionKey, WorkspaceId
+from store.canonical.session import Session
 from store.port import LoggedCommit, MessageQuery, Page, Read, SessionFilter, StoreReader
 
 T = TypeVar("T")
@@ -54,7 +55,8 @@ def read_contents(reader: StoreReader, workspace_id: str) -> Contents:
     contents = Contents()
     listed = _pages(lambda cursor: reader.sessions(workspace, SessionFilter(), cursor, _PAGE))
     deleted = _pages(lambda cursor: reader.deleted_sessions(workspace, cursor, _PAGE))
-    for session in [*(item.session for item in listed), *deleted]:
+    roots = [*(item.session for item in listed), *deleted]
+    for session in [*roots, *(below for root in roots for below in _below(reader, root.key))]:
         key = session.key
         name = key.workspace_id, key.agent_session_id
         contents.sessions[name] = _json(session)
@@ -66,6 +68,14 @@ def read_contents(reader: StoreReader, workspace_id: str) -> Contents:
         name = row.workspace_id, row.agent_session_id
         contents.interactions[*name, row.turn_id, row.request_id] = _json(row)
     return contents
+
+
+def _below(reader: StoreReader, root: SessionKey) -> Iterator[Session]:
+    """The sessions of its sub-agents, which no list shows."""
+    for key in reader.tree_keys(root):
+        loaded = reader.load(key).value if key != root else None
+        if loaded is not None:
+            yield loaded.session
 
 
 def read_log(reader: StoreReader, after: int) -> Sequence[LoggedCommit]:

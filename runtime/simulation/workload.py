@@ -77,6 +77,15 @@ _OF_CODEX: Final = (
     "[[reject thread not found: elsewhere]]",
     "[[silent-start]] [[say begun without an answer]]",
 )
+_DELEGATING: Final = (
+    '[[spawn digger does="sleep 60;say found"]] [[say they work]]',
+    '[[spawn one called does="stream 6 delay=5"]] [[spawn two does="ask;say done"]] [[sleep 40]]',
+    '[[spawn one does="sleep 4000"]] [[spawn late after=60 does="sleep 900"]] [[cancel-late 100]] [[sleep 3000]]',
+    '[[spawn digger does="ignore-cancel;sleep 3000"]] [[say they work]]',
+    '[[spawn digger does="sleep 5;error"]] [[stream 6 delay=4]]',
+    '[[spawn digger unshown does="say nobody hears"]] [[sleep 20]]',
+)
+"""Prompts whose agent begins sub-agents, some of which outlast its own response."""
 
 
 def plans_of(options: RunOptions, chance: random.Random) -> list[list[op.Operation]]:
@@ -86,6 +95,7 @@ def plans_of(options: RunOptions, chance: random.Random) -> list[list[op.Operati
     created: list[op.CreateSession] = []
     # Drawn apart, so that a run without Codex is the one it was before there was a choice.
     dialects = Chances(options.seed).source("dialects of sessions")
+    delegations = Chances(options.seed).source("sub-agents of sessions")
     codex: set[str] = set()
     edits = Chances(options.seed).source("edits of sessions")
     removals = Chances(options.seed).source("removals of sessions")
@@ -109,6 +119,8 @@ def plans_of(options: RunOptions, chance: random.Random) -> list[list[op.Operati
         if session in codex and isinstance(operation, op.SendPrompt) and dialects.random() < 0.7:
             operation = attrs.evolve(operation, prompt=dialects.choice(_OF_CODEX))
             sent[:] = [known for known in sent if known[1] != operation.submit_id]
+            if delegations.random() < 0.3:
+                operation = attrs.evolve(operation, prompt=delegations.choice(_DELEGATING))
         plan.append(operation)
         if session in codex and dialects.random() < 0.6:
             plan.append(op.GuideActive(session, f"guide-{number}"))

@@ -110,12 +110,16 @@ class Stage:
             target_settings=lambda _: SETTINGS,
             offered_efforts=lambda _, model: None,
             count=lambda _: None,
-            post=self,  # type: ignore[arg-type]
+            post=self.post_between_sessions(),
         )
-        cells = SessionCells(services, this, self.spawn, MailboxLimits(), CellPolicy())
-        self.cell = cells.make(KEY)
+        self.cells = SessionCells(services, this, self.spawn, MailboxLimits(), CellPolicy())
+        self.cell = self.cells.make(KEY)
         self.nursery.start_soon(self.write)
         self.nursery.start_soon(self.cell.run)
+
+    def post_between_sessions(self) -> Any:
+        """Nothing goes from session to session where there is one."""
+        return None
 
     def spawn(self, function: Callable[..., Awaitable[None]], *arguments: object) -> None:
         self.nursery.start_soon(function, *arguments)
@@ -217,6 +221,7 @@ class Stage:
             while self._queue:
                 unit, complete = self._queue.popleft()
                 self.head_commit_seq += 1
+                self.wrote(unit)
                 self.turns += [row for row in unit.rows if isinstance(row, Turn)]
                 self.interactions += [row for row in unit.rows if isinstance(row, Interaction)]
                 messages = (row for row in unit.rows if isinstance(row, Message))
@@ -225,6 +230,9 @@ class Stage:
                     del self.claims[claim.client_submit_id]
                 self.claims |= {claim.client_submit_id: claim for claim in unit.claims_added}
                 complete(Committed(unit, self.head_commit_seq, b""))
+
+    def wrote(self, unit: Unit) -> None:
+        """A unit is durable."""
 
     def load(self, key: object) -> Read[LoadedSession | None]:
         return Read(None, 0)
