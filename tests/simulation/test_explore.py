@@ -143,6 +143,16 @@ def test_an_answer_that_meets_a_cancel_is_given_or_refused_but_never_both():
     assert walk(PROTOCOLS["answer-cancel"]).faults == []
 
 
+@pytest.mark.rule("RT-047", "RT-048", "RT-049")
+def test_a_title_of_the_users_stands_whenever_it_meets_the_agents_and_the_end_of_the_turn():
+    assert walk(PROTOCOLS["rename-complete"]).faults == []
+
+
+@pytest.mark.rule("RT-048")
+def test_a_change_of_settings_stands_whenever_it_meets_the_end_of_the_turn():
+    assert walk(PROTOCOLS["set-complete"]).faults == []
+
+
 @pytest.mark.rule("RT-010")
 def test_of_two_answers_the_first_one_stands_whoever_that_is():
     assert walk(PROTOCOLS["two-answers"]).faults == []

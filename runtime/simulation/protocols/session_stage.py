@@ -78,6 +78,8 @@ class Stage:
     turns: list[Turn] = attrs.field(factory=list)
     """Every row of the turn, as committed."""
     interactions: list[Interaction] = attrs.field(factory=list)
+    sessions: list[Session] = attrs.field(factory=list)
+    """Every row of the session, as committed."""
     forced: list[str] = attrs.field(factory=list)
     guided: Callable[[GuideTurn], n.ProviderEvent | None] = lambda told: n.GuideAccepted(
         told.turn_id, told.guide_id
@@ -223,6 +225,7 @@ class Stage:
                 self.head_commit_seq += 1
                 self.wrote(unit)
                 self.turns += [row for row in unit.rows if isinstance(row, Turn)]
+                self.sessions += [row for row in unit.rows if isinstance(row, Session)]
                 self.interactions += [row for row in unit.rows if isinstance(row, Interaction)]
                 messages = (row for row in unit.rows if isinstance(row, Message))
                 self.said += [row.client_submit_id for row in messages if row.client_submit_id]
