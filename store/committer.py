@@ -100,7 +100,7 @@ class Committer:
     @property
     def wants_rest(self) -> bool:
         """Whether `rest` has anything to do once nothing is waiting."""
-        return not self._log_emptied or self.needs_upkeep
+        return not self._log_emptied or self.needs_upkeep or self._failures > 0
 
     def commit(self, jobs: Sequence[Job]) -> GroupResult:
         """Write one group.
@@ -138,8 +138,10 @@ class Committer:
             self._clean()
 
     def rest(self) -> None:
-        """What is done when nothing is waiting: upkeep, then the write-ahead log is emptied."""
+        """What is done when nothing is waiting: upkeep, a look whether the disk takes a commit again, an empty log."""
         self.upkeep()
+        if self._failures:
+            self._try_again()
         if not self._log_emptied and not self._log_too_long():
             self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
@@ -161,6 +163,21 @@ class Committer:
             self._connection.execute("ROLLBACK")
         self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
         self._connection.close()
+
+    def _try_again(self) -> None:
+        """Without this the store stays reported as failing until somebody writes, and whoever looks sends nobody."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            # There and back: SQLite writes no page for a value that stays as it is.
+            self._connection.execute("UPDATE meta SET commit_seq = commit_seq + 1")
+            self._connection.execute("UPDATE meta SET commit_seq = commit_seq - 1")
+            self._connection.execute("COMMIT")
+        except apsw.Error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        else:
+            self._failures = 0
+            _logger.info("store.recovered")
 
     def _write_admitted(self, jobs: Sequence[Job]) -> GroupResult:
         if not self._short_of_space:

@@ -81,8 +81,8 @@ class _Run:
         """The one line on stdout. Whoever started us may have closed it: that is no reason not to serve."""
         self.ready = True
         try:
-            sys.stdout.buffer.write(line.encode() + b"\n")
-            sys.stdout.buffer.flush()
+            # Past the buffer, which would try again at every exit of the process.
+            os.write(sys.stdout.fileno(), line.encode() + b"\n")
         except OSError as error:
             log.warning("the ready line could not be written", reason=error.strerror)
         if line.console is not None and sys.stderr.isatty():

@@ -4,6 +4,7 @@ The adapter of this package: the only place that asks where the user's directori
 file are relative to its folder, paths of flags to the working directory; `~` is the user's home in both.
 """
 
+import os
 from pathlib import Path
 
 import attrs
@@ -58,9 +59,17 @@ class Surroundings:
             config_file=platformdirs.user_config_path(APPLICATION, appauthor=False) / "config.toml",
             data_dir=platformdirs.user_data_path(APPLICATION, appauthor=False),
             work_root=home / APPLICATION,
-            working_directory=Path.cwd(),
+            working_directory=_working_directory(home),
             programs=ProgramsOnPath(),
         )
+
+
+def _working_directory(home: Path) -> Path:
+    """Where a shell says that it is, once that is deleted: relative names then lead to what is not there."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path(os.environ.get("PWD", home))
 
 
 def load_configuration(flags: Flags, surroundings: Surroundings) -> Configuration:

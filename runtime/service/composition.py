@@ -119,6 +119,8 @@ def data_directory(data_dir: Path) -> Iterator[None]:
         raise StartRefused(EXIT_IN_USE, f"{error}; stop it, or choose another --data-dir") from error
     except NetworkFileSystem as error:
         raise StartRefused(EXIT_CONFIGURATION, f"dataDir: {error}") from error
+    except FileExistsError as error:
+        raise StartRefused(EXIT_CONFIGURATION, f"dataDir {data_dir}: is no directory") from error
     except OSError as error:
         raise StartRefused(EXIT_CONFIGURATION, f"dataDir {data_dir}: {error.strerror}") from error
     with lock:

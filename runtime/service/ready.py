@@ -5,6 +5,9 @@ from pathlib import Path
 
 import attrs
 import orjson
+import structlog
+
+log = structlog.get_logger(__name__)
 
 ANNOUNCEMENT_FILE = "daemon.json"
 _MODE = 0o600
@@ -53,14 +56,26 @@ class ReadyLine:
 
 
 def announce(line: ReadyLine, data_dir: Path) -> None:
-    """Put `daemon.json` into the data directory, whole or not at all, for its owner only."""
+    """Put `daemon.json` into the data directory, whole or not at all, for its owner only. Raises StartRefused."""
     draft = data_dir / f".{ANNOUNCEMENT_FILE}.{line.pid}"
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _MODE)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(line.encode() + b"\n")
-    draft.replace(data_dir / ANNOUNCEMENT_FILE)
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _MODE)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(line.encode() + b"\n")
+        draft.replace(data_dir / ANNOUNCEMENT_FILE)
+    except OSError as error:
+        _remove(draft)
+        what = f"{data_dir / ANNOUNCEMENT_FILE}: cannot be written ({error.strerror})"
+        raise StartRefused(EXIT_CONFIGURATION, what) from error
 
 
 def withdraw(data_dir: Path) -> None:
-    """The daemon is no longer there to be found."""
-    (data_dir / ANNOUNCEMENT_FILE).unlink(missing_ok=True)
+    """The daemon is no longer there to be found. What cannot be removed names a process that has ended."""
+    _remove(data_dir / ANNOUNCEMENT_FILE)
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        log.warning("a file could not be removed", path=str(path), reason=error.strerror)

@@ -255,3 +255,24 @@ def test_a_log_that_cannot_be_copied_is_left_untouched(tmp_path: Path, monkeypat
         open_store(files, options())
     assert sorted(file.name for file in tmp_path.iterdir()) == [files.database.name, wal.name]
     assert (files.database.read_bytes(), wal.read_bytes()) == (b"pages", b"frames")
+
+
+@pytest.mark.case("FC-34", "FC-49")
+def test_a_store_that_nobody_writes_to_finds_out_by_itself_that_the_disk_takes_commits_again(
+    disk: SimulatedDisk,
+):
+    """Whoever sees it failing sends it nothing: without a look of its own that would last until a restart."""
+    store = open_on(disk)
+    written(store, running_session("s"))
+    disk.state.faults.append(DiskFault("write", sticky=True, name_ends="-wal"))
+    for _ in range(3):
+        assert not isinstance(write(store, unit("t", session_row("t"))).outcomes[0], Committed)
+    assert store.committer.health(0).state == "failing"
+    assert store.committer.wants_rest
+    store.committer.rest()
+    assert store.committer.health(0).state == "failing", "the disk still takes nothing"
+    disk.state.faults.clear()
+    store.committer.rest()
+    assert store.committer.health(0).state == "ok"
+    assert not store.committer.wants_rest
+    store.close()
