@@ -916,6 +916,7 @@ var SENTENCES = {
   "session.not_resumable": ["The agent no longer has this conversation.", "Read it here, and go on in a new session."],
   "session.quarantined": ["This session failed too often and was set aside.", "It stays readable; go on in a new session, and look into the daemon's log."],
   "session.cwd_missing": ["The working directory is not there.", "Create it, or name another one."],
+  "isolation.refused": ["A checkout of its own cannot be made there.", "Begin the session without one, or see the daemon's log."],
   "turn.not_found": ["There is no such turn.", "Reload the page."],
   "turn.mismatch": ["The agent cannot take this right now.", "Try again in a moment."],
   "turn.settled": ["The turn has ended already.", "Send a new prompt."],
