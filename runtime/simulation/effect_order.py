@@ -44,7 +44,11 @@ def _others_asked(request: Request, history: History) -> bool:
     if history.answers_by_itself and request.method in ("turn/cancel", "interaction/respond"):
         return True
     for other in history.requests:
-        if other is request or other.session != request.session or _was_refused(other):
+        if other is request or _was_refused(other):
+            continue
+        if request.method == "turn/cancel" and _deletes(other, request):
+            return True
+        if other.session != request.session:
             continue
         if other.method == "session/close" and request.method == "turn/cancel":
             return True
@@ -55,6 +59,16 @@ def _others_asked(request: Request, history: History) -> bool:
         ):
             return True
     return False
+
+
+def _deletes(other: Request, request: Request) -> bool:
+    """A deletion stops what runs in the sessions it names."""
+    workspace_id, session_id = request.session
+    return (
+        other.method == "session/delete"
+        and other.params.get("workspaceId", "") == workspace_id
+        and session_id in other.params["agentSessionIds"]
+    )
 
 
 def _was_refused(request: Request) -> bool:

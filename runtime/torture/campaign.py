@@ -38,9 +38,13 @@ _SOFT: Final = (
     "session.start.before=delay:50%0.5",
     "marker.settled.before=delay:30%0.5",
     "store.commit.before=delay:20%0.1",
+    "store.commit.before=raise%0.03",
+    "store.unit.after=raise%0.02",
+    "store.pieces.before=raise%0.1",
     "write_behind.flush.before=delay:50%0.3",
 )
-"""Faults that a daemon lives on with; what they cost is a turn, a wait or a session's restart, and never a promise."""
+"""Faults that a daemon lives on with, errors of the disk among them; what they cost is a turn, a wait or a session's
+restart, and never a promise."""
 _OWN_PROMPTS: Final = (
     "Reply with the word ready.",
     "Count from one to twenty.",
@@ -76,6 +80,8 @@ class CampaignReport:
     options: CampaignOptions
     rounds: int = 0
     lives: int = 0
+    hindered: int = 0
+    """Lives with faults that a daemon goes on with."""
     requests: Counter[str] = attrs.field(factory=Counter)
     """Requests by what became of them."""
     prompts_told: int = 0
@@ -83,6 +89,17 @@ class CampaignReport:
     """How lives ended, by what was killed where."""
     seconds: float = 0.0
     violations: list[dict[str, Any]] = attrs.field(factory=list)
+
+    @property
+    def goals(self) -> dict[str, str]:
+        """The goals of docs/reliability.md that a campaign bears on, and what it adds to each."""
+        verdict = "broken" if self.violations else "kept"
+        return {
+            "R2 errors of the disk, of pipes and of launches": f"{verdict} in {self.hindered} lives with such faults",
+            "R5 kill -9": f"{verdict} after {self.kills} kills in {self.lives} lives",
+            "R6 nothing outlives the daemon": f"{verdict} after {self.lives} ends",
+            "R14 history of all requests": f"{verdict} over {self.requests.total()} requests",
+        }
 
     @property
     def kills(self) -> int:
@@ -99,9 +116,11 @@ class CampaignReport:
                 "rounds": self.rounds,
                 "lives": self.lives,
                 "kills": self.kills,
+                "hindered": self.hindered,
                 "requests": dict(sorted(self.requests.items())),
                 "promptsTold": self.prompts_told,
                 "ends": dict(sorted(self.ends.items())),
+                "goals": self.goals,
                 "seconds": round(self.seconds, 1),
                 "violations": self.violations,
                 "replay": self.options.replay,
@@ -120,6 +139,7 @@ class CampaignReport:
                 f"BROKEN in round {one['round']}: {one['promise']}: {one['detail']}"
                 for one in self.violations
             ),
+            *(f"{goal}: {shown}" for goal, shown in self.goals.items()),
             f"verdict: {'a promise was broken' if self.violations else 'every promise was kept'}",
             f"to draw the same plan again: {self.options.replay}",
         ]
@@ -227,6 +247,7 @@ def _own(operation: op.Operation, life: int, target: Mapping[str, Any] | None) -
 
 def _add(report: CampaignReport, one: Round, seed: int) -> None:
     report.lives += one.lives
+    report.hindered += one.hindered
     report.ends += one.faults
     report.requests += Counter(request.state for request in one.history.requests)
     report.prompts_told += len(one.notes().prompts)

@@ -75,6 +75,8 @@ class Round:
     faults: Counter[str] = attrs.field(factory=Counter, init=False)
     """How lives ended."""
     lives: int = attrs.field(default=0, init=False)
+    hindered: int = attrs.field(default=0, init=False)
+    """Lives with faults that a daemon goes on with."""
     enough: trio.Event = attrs.field(factory=trio.Event, init=False)
     """To be set by whoever works in the present life and needs no more of it: it ends in its way then."""
     daemon: DaemonUnderTest = attrs.field(init=False)
@@ -131,6 +133,7 @@ class Round:
         how = f"{'killed' if code == KILLED else f'ended with {code}'} {where}"
         self.note(f"life {self.lives} {how}")
         self.faults[how] += 1
+        self.hindered += bool(ending.failpoints) and "kill" not in ending.failpoints
         return how
 
     async def _serve(self, ending: LifeEnding, serve: Callable[[trio.Nursery], None]) -> str:

@@ -75,6 +75,8 @@ def test_a_short_campaign_gives_its_verdict_and_leaves_nothing(tmp_path: Path) -
     assert (report["verdict"], report["violations"]) == ("kept", [])
     assert report["lives"] >= 2
     assert report["requests"]["answered"] > 0
+    kept = report["goals"]["R5 kill -9"]
+    assert kept == f"kept after {report['kills']} kills in {report['lives']} lives"
     assert report["replay"] == "greenroom torture --sessions 2 --minutes 0.05 --seed 3"
     assert not list(tmp_path.glob("greenroom-torture-*"))
 
