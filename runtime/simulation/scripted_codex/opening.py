@@ -1,7 +1,7 @@
 """How a thread opens when the model's name holds directives: refused, answered with other settings, or not at all.
 
 A person can choose the model of a session, so a test can say so what opening it shall come to. `only=resume` keeps a
-directive for one way of opening. Pure.
+directive for one way of opening; `thread ephemeral false` changes what the answer says of the thread itself. Pure.
 """
 
 from runtime.providers.demo.script import Step
@@ -22,4 +22,7 @@ def obey_opening(script: list[Step], way: str, result: Frame) -> Frame | None:
             # The answer says something else of this member than what was asked for.
             name, _, value = step.text.partition(" ")
             answer = {**answer, name: {"type": value} if name == "sandbox" else value}
+        if step.word == "thread" and answer is not None:
+            name, _, value = step.text.partition(" ")
+            answer = {**answer, "thread": {**answer["thread"], name: False if value == "false" else value}}
     return answer
