@@ -39,7 +39,7 @@ async def twenty(client: Client) -> list[Talk]:
 
 
 @pytest.mark.case("FC-06", "FC-14")
-@pytest.mark.rule("RT-034", "RT-037", "AP-016")
+@pytest.mark.rule("RT-034", "RT-037", "RT-077", "AP-016")
 async def test_a_killed_daemon_settles_everything_before_it_serves_again(make_daemon: MakeDaemon) -> None:
     daemon = make_daemon(start=False)
     daemon.settings = {"targets": [agent("logged", daemon.folder)], "limits": {"writeBehindMs": 50}}
@@ -91,11 +91,21 @@ async def test_a_killed_daemon_settles_everything_before_it_serves_again(make_da
             assert repeated.get("turn", {}).get("turnId") == talk.created.get("turn", {}).get("turnId")
         assert (daemon.folder / "logged.jsonl").read_text().count('"session/prompt"') == prompts
         assert daemon.providers() == [], "nothing is started by itself, or by reading and repeating"
+        for talk in (talks[ASKING - 1], talks[RUNNING - 1]):
+            resumed = await back.request("session/resume", **talk.key)
+            assert resumed["session"]["runtime"]["state"] == "live"
+            turn = (await back.request("turn/get", **talk.key, turnId=talk.turn["turnId"]))["turn"]
+            assert turn["outcome"] == "interrupted", "a conversation that is open again goes on with nothing"
         for talk in talks[:2] + talks[-2:]:
             there = talk.through(back)
             assert (await there.say("[[recall]]"))["outcome"] == "completed"
             remembered = int("turn" in talk.created)
             assert (await there.texts())[-1].startswith(f"I remember {remembered}:")
+        for talk in (talks[ASKING - 1], talks[RUNNING - 1]):
+            assert (await talk.through(back).say("[[say on]]"))["outcome"] == "completed"
+        # Agents note what they read in its order: no prompt of before was among it (RT-077).
+        told = (daemon.folder / "logged.jsonl").read_text().count('"session/prompt"')
+        assert told == prompts + 6
 
 
 @pytest.mark.rule("ST-004")
