@@ -30,7 +30,7 @@ from store.canonical.worktree import (
     WorktreeOutcome,
     WorktreeStored,
 )
-from store.errors import StoreDamaged, StoreUnavailable
+from store.errors import RowError, StoreDamaged, StoreUnavailable
 from store.port import StoreReader, StoreWriter
 from supervisor.failpoints import failpoints
 from supervisor.lifecycle_locks import LifecycleIdentity, LifecycleLocks
@@ -221,7 +221,7 @@ class Worktrees:
         with held:
             try:
                 await self._take_away(key)
-            except (GitRefused, GitTimeout, StoreUnavailable, StoreDamaged) as error:
+            except (GitRefused, GitTimeout, RowError, StoreUnavailable, StoreDamaged) as error:
                 log.warning("a checkout cannot be taken away now", session=str(key), reason=str(error))
         return True
 

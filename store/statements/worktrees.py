@@ -3,6 +3,7 @@
 from typing import assert_never
 
 import apsw
+import structlog
 
 from store.canonical.identifiers import SessionKey
 from store.canonical.worktree import (
@@ -13,9 +14,11 @@ from store.canonical.worktree import (
     WorktreeGone,
     WorktreeKept,
 )
-from store.errors import WorktreeTaken
+from store.errors import RowError, WorktreeTaken
 from store.rows import WORKTREE
 from store.statements.composition import compose, marks, names, selected
+
+_logger = structlog.get_logger(__name__)
 
 _BEGIN = compose(
     "INSERT INTO worktrees ($columns) VALUES ($marks) ON CONFLICT DO NOTHING RETURNING 1",
@@ -70,8 +73,14 @@ def find(connection: apsw.Connection, key: SessionKey) -> Worktree | None:
 
 
 def unused(connection: apsw.Connection, limit: int) -> tuple[Worktree, ...]:
-    """Checkouts that no session works in, those nobody tried to remove yet first."""
-    return tuple(WORKTREE.from_sql(values) for values in connection.execute(_UNUSED, (limit,)))
+    """Checkouts that no session works in, those nobody tried to remove yet first. One that cannot be read stays."""
+    found = []
+    for values in connection.execute(_UNUSED, (limit,)):
+        try:
+            found.append(WORKTREE.from_sql(values))
+        except RowError as error:
+            _logger.warning("store.checkout_unreadable", reason=str(error))
+    return tuple(found)
 
 
 def counts(connection: apsw.Connection) -> WorktreeCounts:

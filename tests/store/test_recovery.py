@@ -15,6 +15,7 @@ from tests.store.builders import (
     interaction_row,
     key,
     message_row,
+    open_in,
     piece,
     running_session,
     session_row,
@@ -160,6 +161,33 @@ def test_a_poisonous_row_sets_its_session_aside_and_stops_nobody(store: Store, p
     assert "cannot be read" in aside.reason
     assert store.reader.turn(key("a"), "t1").value.settled
     assert store.reader.turn(key("c"), "t1").value.settled
+
+
+@pytest.mark.case("FC-40")
+@pytest.mark.parametrize(
+    ("poison", "aside"),
+    [
+        ("UPDATE message_pieces SET field = 'smell'", ["bad"]),
+        ("UPDATE message_pieces SET deltas = -7", []),
+        ("UPDATE submit_claims SET scope = 'the moon'", []),
+        ("UPDATE commit_log SET body = x'00ff'", []),
+    ],
+    ids=["piece", "piece-numbers", "claim", "log"],
+)
+def test_a_poisonous_row_of_any_other_table_stops_no_start_either(tmp_path, poison, aside):
+    store = open_in(tmp_path)
+    written(store, running_session("a"), running_session("bad"))
+    written(store, unit("c", session_row("c"), claims_added=(claim_row("c", "x"),)))
+    write_pieces(store, piece("bad", "m2", 0, "half a sen"))
+    store.committer.connection.execute("PRAGMA ignore_check_constraints = 1")
+    store.committer.connection.execute(poison)
+    store.close()
+    store = open_in(tmp_path)
+    recovery = store.recover()
+    assert [one.session_key for one in recovery.quarantined] == [key(name) for name in aside], recovery
+    assert store.reader.turn(key("a"), "t1").value.settled
+    assert written(store, unit("a", session_row("a")))
+    store.close()
 
 
 def test_a_unit_that_cannot_be_written_sets_its_session_aside(store: Store):

@@ -19,6 +19,7 @@ from store.canonical.worktree import (
     WorktreeNotStored,
     WorktreeStored,
 )
+from store.errors import RowError
 from store.group import UnitsJob, WorktreeJob
 from store.open import Store
 from tests.store.builders import ignore, key, open_in, session_row, unit, written
@@ -121,3 +122,16 @@ def test_a_record_outlives_the_process(tmp_path: Path) -> None:
     again = open_in(tmp_path)
     assert again.reader.worktree(key("a")) == record("a")
     again.close()
+
+
+@pytest.mark.case("FC-40")
+def test_a_record_nobody_can_read_hides_no_other_and_stops_no_start(store: Store) -> None:
+    for session in ("bad", "good"):
+        change(store, WorktreeBegun(record(session)))
+    store.committer.connection.execute(
+        "UPDATE worktrees SET kept_because = 'the moon' WHERE agent_session_id = 'bad'"
+    )
+    assert [one.key for one in store.reader.unused_worktrees(9)] == [key("good")]
+    assert store.reader.worktree_counts() == WorktreeCounts(2, 1)
+    with pytest.raises(RowError):
+        store.reader.worktree(key("bad"))
