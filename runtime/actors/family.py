@@ -63,7 +63,9 @@ class WorkingChildren:
         if not children and not self._keys:
             return
         working = {
-            SessionKey(self.root.workspace_id, name) for name, child in children.items() if child.turn_id
+            SessionKey(self.root.workspace_id, name)
+            for name, child in children.items()
+            if child.turn_id or child.background
         }
         self._keys = working if performed else self._keys | working
 

@@ -38,4 +38,5 @@ def stop_with_root(step: Step, given: i.StopWithRoot) -> None:
 
 def root_lost(step: Step, given: i.RootLost) -> None:
     """Nothing more is heard."""
+    step.change(background=frozenset())
     settlement.settle(step, given.how)

@@ -22,15 +22,6 @@ from store.canonical.turn import Turn
 CUT_OFF = TurnError("provider.lost", "the agent this sub-agent belonged to is gone", "runtime")
 
 
-def open_turns(step: Step) -> dict[SessionId, TurnId]:
-    """The turns of sub-agents that have not settled."""
-    return {
-        child_id: child.turn_id
-        for child_id, child in step.state.children.items()
-        if child.turn_id is not None
-    }
-
-
 # --- what the agent shows of them -------------------------------------------------------------------------------
 
 
@@ -79,8 +70,10 @@ def heard(step: Step, event: n.OfChild) -> None:
             return
         _no_longer_awaited(step, event.child_id)
         began_in = turn.turn_id if turn is not None else None
-        working = Child(child.parent_id, awaited=False, turn_id=said.turn_id, root_turn_id=began_in)
+        working = attrs.evolve(child, awaited=False, turn_id=said.turn_id, root_turn_id=began_in)
         _put(step, event.child_id, working)
+    elif isinstance(said, n.BackgroundReported):
+        _put(step, event.child_id, attrs.evolve(child, background=bool(said.turn_ids)))
     elif isinstance(said, n.ToolCallReported):
         said = with_known_child(step, said)
     passed_on = i.FromRoot(state.session.agent_session_id, said)
@@ -163,10 +156,11 @@ def link_lost(step: Step) -> None:
         how = Settlement("interrupted")
     elif state.turn is not None and state.turn.cancel_requested_at is not None:
         how = Settlement("canceled")
-    step.do(*(fx.TellSession(_key(step, child_id), i.RootLost(how)) for child_id in open_turns(step)))
+    depending = [name for name, child in state.children.items() if child.turn_id or child.background]
+    step.do(*(fx.TellSession(_key(step, child_id), i.RootLost(how)) for child_id in depending))
     for child_id in state.children:
         _no_longer_awaited(step, child_id)
-    step.change(children={})
+    step.change(children={}, background=frozenset())
 
 
 def _no_longer_awaited(step: Step, child_id: SessionId) -> None:

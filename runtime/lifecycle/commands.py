@@ -13,7 +13,7 @@ from runtime.lifecycle import plans, settlement, transcript
 from runtime.lifecycle import turn as turns
 from runtime.lifecycle.admission import child_refusal, edit_refusal
 from runtime.lifecycle.state import InteractionKey, Step
-from runtime.providers.port import AnswerInteraction
+from runtime.providers.port import AnswerInteraction, EndBackground
 from runtime.refusal import Refusal
 from store.canonical.identifiers import TurnId
 from store.canonical.interaction import Answer, Interaction, OptionAnswer
@@ -61,6 +61,9 @@ def cancel(step: Step, command: i.RequestCancel) -> None:
         step.do(fx.ReplyTurn(command.reply, asked))
     elif command.stored is not None:
         step.do(fx.ReplyTurn(command.reply, command.stored))
+        if command.turn_id in step.state.background:  # the turn stands; what it left running is stopped
+            ending = EndBackground(step.state.scope, command.turn_id)
+            step.do(fx.TellConnection(step.state.link.generation, ending))
     else:
         step.do(fx.Refuse(command.reply, Refusal("turn.not_found")))
 

@@ -58,6 +58,9 @@ def apply(step: Step, event: n.ProviderEvent) -> None:
         _of_turn(step, event)
         return
     match event:
+        case n.BackgroundReported():
+            step.change(background=event.turn_ids)
+            step.observe_runtime()
         case n.OfChild():
             children.heard(step, event)
         case n.ChildSpawned():

@@ -104,6 +104,8 @@ class Child:
     turn_id: TurnId | None = None
     root_turn_id: TurnId | None = None
     """The turn of this session that was open when that turn began, and waits for it."""
+    background: bool = False
+    """Commands of it go on beside its turns."""
 
 
 @attrs.frozen
@@ -142,6 +144,8 @@ class SessionState:
     """Guidance whose fate is open, the oldest first; of a turn that has ended too, as long as its link is there."""
     children: Mapping[SessionId, Child] = attrs.field(factory=dict)
     """The sub-agents that were shown on the present link, and are shown to have sessions."""
+    background: frozenset[TurnId] = frozenset()
+    """Turns that are over and have commands that go on, by the agent's word."""
     response_end: Settlement | None = None
     """How the agent's response ended, while the turn stays active for what its sub-agents do."""
     continued_as: TurnId | None = None
@@ -184,7 +188,8 @@ class SessionState:
             and not self.resumers
             and not self.settings_lane
             and not self.on_hold
-            and not any(child.turn_id for child in self.children.values())
+            and not self.background
+            and not any(child.turn_id or child.background for child in self.children.values())
             and self.link.phase in ("absent", "open")
         )
 
@@ -290,7 +295,7 @@ class Step:
         runtime_state = runtime_state_of(state)
         runtime = SessionRuntime(runtime_state, self.now_ms)
         self.change(session=attrs.evolve(state.session, runtime=runtime))
-        idle = state.turn is None
+        idle = state.turn is None and not state.background
         releasable = idle and runtime_state == "live" and survives_release(state)
         self.do(fx.PublishActivity(runtime_state, "idle" if idle else "running", self.now_ms, releasable))
 

@@ -271,6 +271,13 @@ class TurnEnded:
 
 
 @attrs.frozen
+class BackgroundReported:
+    """Commands go on though their turns are over, by the agent's word: those of these turns. Told when that changes."""
+
+    turn_ids: frozenset[TurnId]
+
+
+@attrs.frozen
 class ChildSpawned:
     """The agent began a sub-agent, shown by the wire as a work of its own (RT-132, RT-133).
 
@@ -370,6 +377,7 @@ ProviderEvent: TypeAlias = (
     TurnEvent
     | TurnAnswer
     | TurnStartedByProvider
+    | BackgroundReported
     | ChildSpawned
     | OfChild
     | ThreadOpened

@@ -160,6 +160,14 @@ class ReconcileTurn:
 
 
 @attrs.frozen
+class EndBackground:
+    """End the commands that go on though this turn is over, and no others (RT-007). Each ends by its own report."""
+
+    scope: Scope
+    turn_id: TurnId
+
+
+@attrs.frozen
 class ForChild:
     """What a sub-agent's session wants of its agent. `scope` is the root's, whose connection it is; the command's own
     scope is the sub-agent's. Its events come back as `OfChild`."""
@@ -204,6 +212,7 @@ ConnectionCommand: TypeAlias = (
     | RefuseAsk
     | GuideTurn
     | ReconcileTurn
+    | EndBackground
     | ForChild
     | DropChild
     | Inquire

@@ -7,7 +7,15 @@ from runtime.lifecycle import inputs as i
 from runtime.lifecycle.state import Policy
 from runtime.lifecycle.turn import Settlement
 from runtime.providers import normalized as n
-from runtime.providers.port import AnswerInteraction, CancelTurn, DropChild, ForChild, GuideTurn, Scope
+from runtime.providers.port import (
+    AnswerInteraction,
+    CancelTurn,
+    DropChild,
+    EndBackground,
+    ForChild,
+    GuideTurn,
+    Scope,
+)
 from runtime.refusal import Refusal
 from runtime.simulation.protocols.rows import KEY, OPTIONS, a_claim, a_session
 from store.canonical.common import TurnError
@@ -446,3 +454,24 @@ def test_a_sub_agent_shown_again_on_a_later_link_keeps_its_row() -> None:
     family.spawn(turn="more", call="c9")  # CreateChild twice would fail in the playbook
     assert family.child_turn(turn="more") == "running"
     assert a_session().agent_session_id == KEY.agent_session_id
+
+
+# --- commands that go on after a turn ---------------------------------------------------------------------------
+
+
+@pytest.mark.rule("RT-006", "RT-007")
+def test_a_command_that_goes_on_after_its_turn_keeps_the_runtime_and_is_stopped_by_that_turns_name() -> None:
+    book = Playbook()
+    turn_id = book.running()
+    book.say(n.TurnEnded(turn_id, "completed", "end_turn"))
+    book.say(n.BackgroundReported(frozenset({turn_id})))
+    book.give(i.ReleaseIfIdle())
+    assert book.state.link.phase == "open", "it would end with its process"
+    told = len(book.told)
+    book.give(i.RequestCancel("another", TurnId("another"), book.turns[turn_id]))
+    assert len(book.told) == told
+    assert book.cancel(turn_id) == book.turns[turn_id], "a settled turn is returned as it is"
+    assert book.told[-1] == EndBackground(ROOT, turn_id)
+    book.say(n.BackgroundReported(frozenset()))
+    book.give(i.ReleaseIfIdle())
+    assert book.state.link.phase == "closing"

@@ -12,6 +12,7 @@ from runtime.providers.acp.adapter import AcpDescriptor
 from runtime.providers.normalized import (
     AnswerDelivered,
     AnswerFailed,
+    BackgroundReported,
     CancelRefused,
     ChildSpawned,
     ConnectionLost,
@@ -294,6 +295,8 @@ class Witness:
                 self._event(child, said)
             case ConnectionLost():
                 self.lost.add(scope)
+            case BackgroundReported(turn_ids):
+                assert all((scope, turn_id) in self.over for turn_id in turn_ids)
             case UsageReported():
                 assert scope in self.open_threads
             case TurnAccepted() | TurnStartedByProvider():

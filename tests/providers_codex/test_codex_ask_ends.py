@@ -115,7 +115,8 @@ def test_what_nobody_is_asked_is_declined_once_and_nobody_is_told() -> None:
 def test_an_ask_left_open_when_its_turn_ends_is_withdrawn_before_the_end() -> None:
     book, _ = asked(command_ask())
     book.receive(turn_completed())
-    assert [type(each).__name__ for each in book.events()[-2:]] == ["InteractionWithdrawn", "TurnEnded"]
+    ended = [type(each).__name__ for each in book.events()[-3:]]
+    assert ended == ["InteractionWithdrawn", "TurnEnded", "BackgroundReported"], "its command goes on"
     assert book.replies() == [(0, {"decision": "decline"})]
 
 

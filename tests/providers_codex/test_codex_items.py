@@ -3,6 +3,7 @@
 import pytest
 
 from runtime.providers.normalized import (
+    BackgroundReported,
     ItemEnded,
     NoticeReported,
     PlanReported,
@@ -11,8 +12,9 @@ from runtime.providers.normalized import (
     ToolOutputChunk,
     TurnEnded,
 )
+from runtime.providers.port import Deliver
 from store.canonical.message import FileChange, PlanEntry
-from tests.providers.adapter_playbook import T1
+from tests.providers.adapter_playbook import T1, A
 from tests.providers_codex.codex_playbook import (
     CodexPlaybook,
     command,
@@ -353,4 +355,5 @@ def test_calls_left_open_are_interrupted_but_commands_may_go_on() -> None:
         ToolCallReported(T1, "s1", status="interrupted"),
         ToolCallReported(T1, "x1", status="interrupted"),
         TurnEnded(T1, "completed", "completed"),
+        Deliver(A, BackgroundReported(frozenset({T1}))),
     )

@@ -3,6 +3,7 @@
 import pytest
 
 from runtime.providers.normalized import (
+    BackgroundReported,
     ItemEnded,
     TextChunk,
     ToolCallReported,
@@ -10,7 +11,7 @@ from runtime.providers.normalized import (
     TurnEnded,
     TurnRejected,
 )
-from runtime.providers.port import Diagnostic, ImageData, StartTurn
+from runtime.providers.port import Deliver, Diagnostic, ImageData, StartTurn
 from store.canonical.message import ResourceLinkBlock, TextBlock
 from tests.providers.adapter_playbook import T1, T2, Sent
 from tests.providers_codex.codex_playbook import (
@@ -97,7 +98,7 @@ def test_what_overtakes_the_answer_of_its_prompt_waits_for_it() -> None:
         "UsageReported",
     ]
     book.skip().receive(turn_completed())
-    assert isinstance(book.events()[-1], TurnEnded)
+    assert isinstance(book.events()[-2], TurnEnded)
 
 
 @pytest.mark.case("FC-28")
@@ -279,13 +280,15 @@ def test_late_and_foreign_frames_neither_show_in_a_turn_nor_end_it() -> None:
 @pytest.mark.rule("ST-006", "RT-003")
 def test_a_command_that_goes_on_ends_in_its_settled_turn() -> None:
     book = CodexPlaybook().running().receive(started(**command()), turn_completed())
-    assert isinstance(book.events()[-1], TurnEnded)
+    assert isinstance(book.events()[-2], TurnEnded)
+    assert book.events()[-1] == BackgroundReported(frozenset({T1}))
     book.prompted(turn_id=T2, provider_turn_id="p2").skip()
     book.receive(notice("item/commandExecution/outputDelta", "th", "p1", itemId="c1", delta="x"))
     assert book.outputs == [], "the whole output comes with the end"
     book.receive(completed(**command(status="completed", aggregatedOutput="a\nx", exitCode=0)))
     book.expect(
-        ToolCallReported(T1, "c1", status="completed", output_text="a\nx", exit_code=0)  # type: ignore[arg-type]
+        ToolCallReported(T1, "c1", status="completed", output_text="a\nx", exit_code=0),  # type: ignore[arg-type]
+        Deliver(A, BackgroundReported(frozenset())),
     )
     book.receive(completed(**command(status="completed")))
     assert book.diagnostics() == ["update.late"]

@@ -56,6 +56,7 @@ from runtime.providers.port import (
     ConnectionCommand,
     Diagnostic,
     DropChild,
+    EndBackground,
     ForChild,
     GuideTurn,
     HandshakeDone,
@@ -134,8 +135,8 @@ class AcpAdapter:
                 case ReconcileTurn():
                     # The protocol has no word by which to ask for a turn.
                     self._out.deliver(command.scope, TurnReconciled(command.turn_id, "unknown"))
-                case ForChild() | DropChild():
-                    # The protocol shows no sub-agents, so none has a session (RT-133).
+                case ForChild() | DropChild() | EndBackground():
+                    # The protocol shows neither sub-agents nor what goes on after a turn (RT-133).
                     self._out.add(Diagnostic("child.unknown", str(command.scope)))
                 case Inquire():
                     self._out.add(Learned(inquiry_answer(command.subjects), command.scope))

@@ -53,6 +53,7 @@ from runtime.providers.port import (
     ConnectionCommand,
     Diagnostic,
     DropChild,
+    EndBackground,
     ForChild,
     GiveUp,
     GuideTurn,
@@ -143,6 +144,8 @@ class ClaudeAdapter:
                     self._guide(command)
                 case ReconcileTurn():
                     self._reconciling.ask(self._conversation, command, self._out)
+                case EndBackground():
+                    self._out.add(Diagnostic("background.unknown", str(command.scope)))
                 case ForChild(_, wanted):
                     self._for_child(wanted)
                 case DropChild(root, child_id):

@@ -51,6 +51,7 @@ from runtime.providers.port import (
     ConnectionCommand,
     Diagnostic,
     DropChild,
+    EndBackground,
     ForChild,
     GuideTurn,
     HandshakeDone,
@@ -130,6 +131,8 @@ class CodexAdapter:
                     self._guide(command)
                 case ReconcileTurn():
                     self._reconcile(command)
+                case EndBackground():
+                    self._end_background(command)
                 case ForChild(_, wanted):
                     return self.command(wanted)  # a conversation like any other
                 case DropChild(root, child_id):
@@ -302,6 +305,11 @@ class CodexAdapter:
             self._out.deliver(command.scope, unknown)
             return
         reconcile(conversation, command.turn_id, command.provider_turn_id, self._out, answered=True)
+
+    def _end_background(self, command: EndBackground) -> None:
+        conversation = self._directory.of_scope(command.scope)
+        if conversation is not None and conversation.phase == "open":
+            conversation.end_background(command.turn_id, self._out)
 
     def _close(self, command: CloseThread) -> None:
         conversation = self._directory.of_scope(command.scope)

@@ -28,6 +28,7 @@ from runtime.providers.codex.usage import ThreadUsage, usage_of
 from runtime.providers.jsonrpc.members import Members, list_of, object_of, text_of
 from runtime.providers.jsonrpc.peer import JsonRpcPeer, Notification, Request, RequestKey
 from runtime.providers.normalized import (
+    BackgroundReported,
     GuideAccepted,
     GuideRefused,
     PlanProposed,
@@ -86,6 +87,8 @@ class Conversation:
         self.usage = ThreadUsage()
         self._feedback = Feedback()
         self._early: list[Frame] = []
+        self._background: frozenset[TurnId] = frozenset()
+        """The turns that were last told to have commands that go on."""
         self._last: OpenTurn | None = None
         """The one that ended last: guidance may go on with it, in names of its own."""
 
@@ -179,6 +182,7 @@ class Conversation:
         elif provider_turn_id in self.past:
             # A settled turn stands; only a command that went on after it still has an end to tell (RT-003).
             self._take(self.late_calls.heard(provider_turn_id, frame.method, params), out)
+            self._tell_background(out)
         elif self.pending is not None and self.pending.sent:
             self.hold(self.pending, provider_turn_id, frame, out)
         elif self.busy_elsewhere:
@@ -351,10 +355,25 @@ class Conversation:
         self.past.add(turn)
         self.late_calls.add(turn)
         self.turn, self._last = None, turn
-        running = frozenset(call.item.item_id for call in turn.normalizer.going_on())
-        if ending.outcome == "canceled" and running and self.thread_id is not None:
-            # An interrupt ends the turn, not the commands it was running.
+        if ending.outcome == "canceled":
+            self.end_background(
+                turn.turn_id, out
+            )  # an interrupt ends the turn, not the commands it was running
+        else:
+            self._tell_background(out)
+
+    def end_background(self, turn_id: TurnId, out: OutputBatch) -> None:
+        """End what one settled turn left running."""
+        running = self.late_calls.end(turn_id)
+        if running and self.thread_id is not None:
             self.calls.end_commands(self.thread_id, running, out)
+        self._tell_background(out)
+
+    def _tell_background(self, out: OutputBatch) -> None:
+        turn_ids = self.late_calls.turn_ids
+        if turn_ids != self._background:
+            self._background = turn_ids
+            self.tell(BackgroundReported(turn_ids), out)
 
     @property
     def _plans(self) -> bool:

@@ -26,6 +26,8 @@ class LateCall:
     call_id: CallId
     item_id: str
     provider_turn_ids: frozenset[str]
+    being_ended: bool = False
+    """Codex was asked to end it: nothing is kept for it any more."""
 
 
 class LateCalls:
@@ -36,6 +38,19 @@ class LateCalls:
 
     def __bool__(self) -> bool:
         return bool(self._calls)
+
+    @property
+    def turn_ids(self) -> frozenset[TurnId]:
+        """The turns that have such commands, but for those that are being ended."""
+        return frozenset(call.turn_id for call in self._calls if not call.being_ended)
+
+    def end(self, turn_id: TurnId) -> frozenset[str]:
+        """The items of one turn's, which are ended from here on."""
+        self._calls = [
+            attrs.evolve(call, being_ended=call.being_ended or call.turn_id == turn_id)
+            for call in self._calls
+        ]
+        return frozenset(call.item_id for call in self._calls if call.turn_id == turn_id)
 
     def add(self, turn: OpenTurn) -> None:
         """The turn ended: its commands that still run."""

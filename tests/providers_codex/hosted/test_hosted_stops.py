@@ -134,3 +134,26 @@ async def test_a_turn_that_codex_began_is_stopped_like_any_other(stage: Stage, w
     )
     assert (await talk.say("[[say next]]"))["outcome"] == "completed"
     assert len(await stage.calls(talk, "turn/start")) == 2
+
+
+@pytest.mark.rule("RT-006", "RT-007")
+async def test_a_command_that_outlives_its_turn_is_stopped_by_a_cancel_of_that_settled_turn(
+    stage: Stage,
+) -> None:
+    talk, turn = await stage.settled("[[background 60000]] [[say left it running]]")
+    activity = await stage.client.event(
+        "runtime_activity", agentSessionId=talk.session_id, activity="running"
+    )
+    assert activity["runtimeState"] in ("activating", "live")
+    reply = await stage.client.request("turn/cancel", **talk.key, turnId=turn["turnId"])
+    assert reply["turn"] == turn, "it stands as it ended"
+    ended = await stage.client.wait(
+        lambda: [
+            row
+            for row in stage.client.rows("message", agentSessionId=talk.session_id, status="failed")
+            if row["toolCall"]
+        ],
+        "the command's end",
+    )
+    assert ended[-1]["turnId"] == turn["turnId"]
+    assert (await talk.say("[[say next]]"))["outcome"] == "completed"
