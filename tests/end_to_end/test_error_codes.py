@@ -48,6 +48,7 @@ SHOWN_BY = {
     "interaction.unsupported_answer": (
         "api_methods/test_interaction_respond.py::test_wrong_scopes_and_options_leave_it_pending"
     ),
+    "operation.not_found": "api_methods/test_operation_get.py::test_an_operation_that_is_not_there_says_so",
     "submit.conflict": "api_methods/test_session_send.py::test_the_same_id_for_something_else_is_a_conflict",
     "target.not_found": "api_methods/test_session_create_again.py::test_a_refused_create_leaves_nothing_and_frees_its_id",
     "target.disabled": "api_methods/test_session_create_refusals.py::test_what_cannot_be_is_refused_before_anything_exists",
