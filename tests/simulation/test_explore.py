@@ -156,3 +156,8 @@ def test_a_change_of_settings_stands_whenever_it_meets_the_end_of_the_turn():
 @pytest.mark.rule("RT-010")
 def test_of_two_answers_the_first_one_stands_whoever_that_is():
     assert walk(PROTOCOLS["two-answers"]).faults == []
+
+
+@pytest.mark.rule("RT-007")
+def test_a_session_that_is_closed_while_its_turn_is_stopped_ends_with_that_turn():
+    assert walk(PROTOCOLS["close-cancel"]).faults == []

@@ -5,11 +5,20 @@ A module of protocols has a tuple `PROTOCOLS`; it is listed here.
 
 from typing import Final
 
-from runtime.simulation.protocols import families, guidance, hibernation, locks, ownership, sides, turns
+from runtime.simulation.protocols import (
+    closing,
+    families,
+    guidance,
+    hibernation,
+    locks,
+    ownership,
+    sides,
+    turns,
+)
 from runtime.simulation.protocols.protocol import Protocol
 
 PROTOCOLS: Final[dict[str, Protocol]] = {
     protocol.name: protocol
-    for module in (locks, turns, ownership, guidance, families, hibernation, sides)
+    for module in (locks, turns, closing, ownership, guidance, families, hibernation, sides)
     for protocol in module.PROTOCOLS
 }
