@@ -7,7 +7,8 @@ from typing import Any
 from tests.doubles.scripted_codex import scripted_target
 from tests.end_to_end.fixtures import shared_settings
 
-INQUIRY_SECONDS = 2.0
+INQUIRY_SECONDS = 6.0
+"""Enough for a program to start on a busy machine, as all but `silent` have to answer within it."""
 
 
 def provider_settings(folder: Path) -> dict[str, Any]:
