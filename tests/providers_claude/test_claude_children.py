@@ -235,6 +235,28 @@ def test_guidance_after_the_result_begins_a_response_within_the_same_turn():
     assert [event.turn_id for event in told if isinstance(event, TextChunk | TurnEnded)] == [T1, T1, T1]
 
 
+@pytest.mark.rule("PR-013", "RT-134")
+@pytest.mark.parametrize("works", [True, False])
+def test_guidance_that_the_end_of_a_response_overtakes_is_said_in_the_next_one(works: bool):
+    book = delegating(background=True)
+    book.receive(tool_result("c1", "launched", tool_use_result={"isAsync": True}))
+    if not works:
+        book.receive(notified("completed"))
+    book.skip().command(GuideTurn(A, T1, T2, (TextBlock("Hurry."),)))
+    book.receive(result())
+    said_now = [each for each in book.written_frames() if each["type"] == "user"]
+    assert [each["uuid"] for each in said_now] == ([T2] if works else [])
+    assert any(isinstance(event, GuideRefused) for event in book.events()) is not works
+
+
+@pytest.mark.rule("RT-135")
+def test_a_stop_that_the_end_of_a_response_overtakes_still_cancels_a_turn_that_others_work_for():
+    book = delegating(background=True)
+    book.receive(tool_result("c1", "launched", tool_use_result={"isAsync": True}))
+    book.command(CancelTurn(A, T1)).receive(result())
+    assert [event.outcome for event in book.events() if isinstance(event, TurnEnded)] == ["canceled"]
+
+
 def test_guidance_of_a_turn_for_which_nobody_works_any_more_is_refused():
     book = delegating(background=True)
     book.receive(result(), notified("completed")).skip()

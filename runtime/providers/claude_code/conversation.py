@@ -206,12 +206,18 @@ class Conversation:
             return
         turn.spent = together(turn.spent, self.usage.turn(frame))
         self.tell(UsageReported(self.usage.conversation(frame), turn.turn_id), out)
+        overtaken = guidance.overtaken(self, turn, aborted=was_aborted(frame))
         if guidance.broken_off(self, turn, aborted=was_aborted(frame), out=out):
             return
         ending = ending_of(frame)
+        if turn.cancel_asked and ending.outcome == "completed" and self.children.works_for(turn.turn_id):
+            # The response had ended by itself; what its sub-agents still owe the turn is stopped.
+            ending = Ending("canceled", ending.stop_reason)
         if ending.outcome == "completed" and not turn.normalizer.spoke:
             self.tell_all(turn.normalizer.said(text_of(frame.get("result")) or ""), out)
         self.end(turn, ending, out)
+        if overtaken is not None:
+            guidance.guide(self, self._requests, overtaken, out)
 
     def end(self, turn: OpenTurn, ending: Ending, out: OutputBatch) -> None:
         """What is open in the turn ends first, its end is told last.

@@ -43,6 +43,18 @@ def guide(conversation: Conversation, requests: OpenRequests, command: GuideTurn
         requests.send({"subtype": "interrupt"}, answered, out)
 
 
+def overtaken(conversation: Conversation, turn: OpenTurn, *, aborted: bool) -> GuideTurn | None:
+    """Guidance whose response had ended before the interrupt came to it, in a turn for which sub-agents still work: it
+    is said in the next response of that turn (PR-013)."""
+    given = turn.guide
+    if given is None or given.sent or aborted or turn.cancel_asked:
+        return None
+    if not conversation.children.works_for(turn.turn_id):
+        return None
+    turn.guide = None
+    return given.command
+
+
 def broken_off(conversation: Conversation, turn: OpenTurn, *, aborted: bool, out: OutputBatch) -> bool:
     """A result came for a turn with guidance: whether the turn goes on by it."""
     given = turn.guide
