@@ -71,8 +71,11 @@ def session_lines(session: Json, children: Sequence[Json], zone: dt.tzinfo | Non
     if project.startswith("project:"):
         yield Line(f"  project {project.removeprefix('project:')}")
     yield Line(f"  created {local_time(session['createdAt'], zone)}")
+    if (parent := session.get("parent")) is not None:
+        yield Line(f"  sub-agent of {parent['parentAgentSessionId']}")
     for child in children:
-        yield Line(f"  child {child['agentSessionId']}  {child['title'] or ''}".rstrip())
+        works = ", at work" if child.get("activeTurnId") else ""
+        yield Line(f"  child {child['agentSessionId']}{works}  {child['title'] or ''}".rstrip())
 
 
 def transcript_lines(

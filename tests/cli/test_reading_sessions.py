@@ -279,3 +279,16 @@ def test_a_failed_turn_says_why():
 def test_times_are_those_of_the_place_asked_for():
     zone = dt.timezone(dt.timedelta(hours=2))
     assert local_time(1_700_000_000_000, zone) == "2023-11-15 00:13"
+
+
+@pytest.mark.rule("RT-132")
+async def test_sub_agents_are_shown_under_their_root_and_name_it(data_dir, flags):
+    child = session("c1", title="dig", activeTurnId="t9", parent={"parentAgentSessionId": "s1"})
+    for shown_one, line in (
+        (detail(children=[child]), "  child c1, at work  dig"),
+        (detail(session=child), "  sub-agent of s1"),
+    ):
+        output = quiet_output()
+        daemon = FakeDaemon(answers={"session/get": shown_one, "session/messages": window()})
+        assert await shown(daemon, data_dir, flags, output) == 0
+        assert line in output.stdout.getvalue().splitlines()
