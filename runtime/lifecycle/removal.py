@@ -24,10 +24,17 @@ def refused(step: Step, given: i.SessionInput) -> bool:
     if step.state.session.deleted_at is not None:
         step.do(fx.Refuse(given.reply, Refusal("session.deleted")))
         return True
-    if step.state.on_hold and isinstance(given, i.SendPrompt | i.ResumeSession):
+    if step.state.on_hold and _begins_something(given):
         step.do(fx.Refuse(given.reply, Refusal("session.busy")))
         return True
     return False
+
+
+def _begins_something(command: i.SessionInput) -> bool:
+    """A prompt that was taken before is only told what became of it: the same id, the same effect (promise 2)."""
+    return isinstance(command, i.ResumeSession) or (
+        isinstance(command, i.SendPrompt) and command.known is None
+    )
 
 
 def hold(step: Step, command: i.HoldSession) -> None:

@@ -42,6 +42,17 @@ def test_a_session_at_rest_is_still_at_once_and_takes_no_prompt_until_the_hold_i
     assert book.send("after", "after").phase == "submitted"
 
 
+@pytest.mark.rule("RT-031")
+def test_a_prompt_taken_before_the_hold_is_answered_again_with_its_turn() -> None:
+    book = Playbook()
+    turn_id = book.running()
+    book.give(i.HoldSession("hold"))
+    known = attrs.evolve(a_claim("c1"), turn_id=turn_id)
+    book.give(i.SendPrompt("again", i.Submission(a_claim("c1"), i.Prompt(())), known, book.turns[turn_id]))
+    [turn] = book.answers["again"]
+    assert turn.turn_id == turn_id
+
+
 def test_a_running_turn_and_the_runtime_end_before_the_hold_is_answered() -> None:
     book = Playbook()
     turn_id = book.running()

@@ -250,10 +250,13 @@ def test_guidance_that_the_end_of_a_response_overtakes_is_said_in_the_next_one(w
 
 
 @pytest.mark.rule("RT-135")
-def test_a_stop_that_the_end_of_a_response_overtakes_still_cancels_a_turn_that_others_work_for():
+@pytest.mark.parametrize("first", [[], [notified("killed")]], ids=["at work", "stopped by the interrupt"])
+def test_a_stop_that_the_end_of_a_response_overtakes_still_cancels_a_turn_that_others_work_for(
+    first: list[bytes],
+):
     book = delegating(background=True)
     book.receive(tool_result("c1", "launched", tool_use_result={"isAsync": True}))
-    book.command(CancelTurn(A, T1)).receive(result())
+    book.command(CancelTurn(A, T1)).receive(*first, result())
     assert [event.outcome for event in book.events() if isinstance(event, TurnEnded)] == ["canceled"]
 
 

@@ -186,6 +186,7 @@ class Conversation:
     def stop(self, turn: OpenTurn, out: OutputBatch) -> None:
         """End exactly this turn: one that waits is taken back, one that runs is interrupted; its asks are refused."""
         turn.cancel_asked = True
+        turn.cancel_stops_children = self.children.works_for(turn.turn_id)
         if turn is self.running:
             self._interrupt(turn, out)
             self.asks.withdraw_all(out)
@@ -210,8 +211,9 @@ class Conversation:
         if guidance.broken_off(self, turn, aborted=was_aborted(frame), out=out):
             return
         ending = ending_of(frame)
-        if turn.cancel_asked and ending.outcome == "completed" and self.children.works_for(turn.turn_id):
-            # The response had ended by itself; what its sub-agents still owe the turn is stopped.
+        stops_children = turn.cancel_stops_children or self.children.works_for(turn.turn_id)
+        if turn.cancel_asked and ending.outcome == "completed" and stops_children:
+            # The response had ended by itself; what its sub-agents still owe the turn is stopped, or was by the interrupt.
             ending = Ending("canceled", ending.stop_reason)
         if ending.outcome == "completed" and not turn.normalizer.spoke:
             self.tell_all(turn.normalizer.said(text_of(frame.get("result")) or ""), out)

@@ -57,6 +57,8 @@ class OpenTurn:
     accepted: bool = False
     started: bool = False
     cancel_asked: bool = False
+    cancel_stops_children: bool = False
+    """Sub-agents worked for it when that was asked: an interrupt stops them too, before its result comes."""
     guide: Guide | None = None
     spent: Usage | None = None
     """What the part took that guidance broke off."""
