@@ -83,6 +83,16 @@ async def test_a_second_read_asks_nobody_and_a_refresh_asks_once(
     assert len(calls(home, "account/read")) == len(asked) + 1
 
 
+@pytest.mark.rule("PR-030")
+async def test_no_read_changes_a_byte_of_the_sign_in(asking: Client, provider_daemon: Daemon) -> None:
+    auth_file = home_of(provider_daemon.folder, "plus") / "auth.json"
+    auth_file.write_text('{"tokens": {"refresh_token": "kept"}}')
+    before = auth_file.read_bytes(), auth_file.stat().st_mtime_ns
+    for what in ("status", "models", "skills", "usage"):
+        await asking.request(f"provider/{what}", agentTargetId="plus", refresh=True)
+    assert (auth_file.read_bytes(), auth_file.stat().st_mtime_ns) == before
+
+
 @pytest.mark.rule("PR-048")
 async def test_no_account_and_no_place_is_named_anywhere(asking: Client, provider_daemon: Daemon) -> None:
     results = [

@@ -49,6 +49,23 @@ async def test_a_deleted_session_is_listed_nowhere_and_its_removal_is_told_to_al
     assert before["outcome"] == "completed"
 
 
+@pytest.mark.rule("AP-028")
+async def test_what_a_list_offers_is_deleted_at_once_and_only_by_who_may_do_both(
+    client: Client, connect: Connect, workspace: str
+) -> None:
+    for number in range(3):
+        await start(client, workspace, clientSubmitId=f"{number}")
+    async with connect(token=token_of("reader")) as reader:
+        listed = await reader.request("session/list", workspaceId=workspace)
+        candidates = [item["agentSessionId"] for item in listed["items"]]
+        refused = await reader.refused("session/delete", workspaceId=workspace, agentSessionIds=candidates)
+    assert refused["code"] == "auth.forbidden"
+    assert len(candidates) == 3
+    deleted = await delete(client, workspace, *candidates)
+    assert {row["agentSessionId"] for row in deleted["sessions"]} == set(candidates)
+    assert (await client.request("session/list", workspaceId=workspace))["items"] == []
+
+
 @pytest.mark.rule("ST-023")
 async def test_deleting_again_is_answered_with_the_same_rows_and_tells_nobody(
     client: Client, connect: Connect, workspace: str

@@ -7,7 +7,7 @@ from tests.end_to_end.daemon import Daemon
 from tests.end_to_end.fixtures import Connect, token_of
 
 
-@pytest.mark.rule("RT-041")
+@pytest.mark.rule("RT-041", "PR-006")
 async def test_configured_ones_in_their_order_and_the_demo_last(client: Client, daemon: Daemon) -> None:
     before = daemon.providers()
     items = (await client.request("target/list"))["items"]
