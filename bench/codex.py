@@ -109,17 +109,17 @@ async def _measure(ready: dict[str, object], program: Path, home: Path, options:
         ratio = statistics.median(ours) / statistics.median(theirs)
         what = "first text" if name == "first" else "whole turn"
         print(f"{what}: {_spread(ours)} ms hosted, {_spread(theirs)} ms raw, ratio {ratio:.2f}")
-    one = _megabytes(program, home)
+    one = megabytes(program, home)
     for _ in range(options.sessions - 1):
         await client.open(_prompt())
-    shared = _megabytes(program, home)
+    shared = megabytes(program, home)
     print(
         f"{len(shared)} process with {options.sessions} sessions: {sum(shared):.0f} MB proportional, "
         f"{sum(shared) / options.sessions:.1f} MB a session (with one session {sum(one):.0f} MB)"
     )
     for _ in range(options.dedicated):
         await client.open(_prompt(), dedicated=True)
-    apart = _megabytes(program, home)
+    apart = megabytes(program, home)
     extra = (sum(apart) - sum(shared)) / max(1, len(apart) - len(shared))
     print(f"{len(apart) - len(shared)} sessions with a process each: {extra:.1f} MB more for each")
     print(
@@ -157,7 +157,7 @@ def _spread(seconds: list[float]) -> str:
     return f"{middle:.1f} [{low:.1f}..{high:.1f}]"
 
 
-def _megabytes(program: Path, home: Path) -> list[float]:
+def megabytes(program: Path, home: Path) -> list[float]:
     """Of each app-server on this home, what it does not share with anybody and its part of what it shares."""
     mark = os.fsencode(f"CODEX_HOME={home}")
     found = []

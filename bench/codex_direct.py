@@ -68,6 +68,29 @@ class DirectCodex:
         await self._until(b'"turn/completed"')
         return first, trio.current_time() - begun
 
+    async def begin_turn(self, prompt: str) -> None:
+        """A turn that goes on; returns with its first piece of text."""
+        content = [{"type": "text", "text": prompt, "text_elements": []}]
+        await self._send("turn/start", threadId=self.thread_id, input=content)
+        await self._until(b'"item/agentMessage/delta"')
+
+    async def fork(self, boundary: Any) -> float:
+        """Seconds of an ephemeral fork with a boundary in it; it is left again afterwards."""
+        begun = trio.current_time()
+        forked = await self._call(
+            "thread/fork",
+            threadId=self.thread_id,
+            ephemeral=True,
+            excludeTurns=True,
+            sandbox="workspace-write",
+            approvalPolicy="on-request",
+        )
+        thread_id = forked["thread"]["id"]
+        await self._call("thread/inject_items", threadId=thread_id, items=[boundary])
+        seconds = trio.current_time() - begun
+        await self._call("thread/unsubscribe", threadId=thread_id)
+        return seconds
+
     async def _send(self, method: str, **params: Any) -> int:
         self.requests += 1
         frame = {"id": self.requests, "method": method, "params": params}
