@@ -38,6 +38,7 @@ from tests.providers_claude.claude_playbook import (
     moved,
     result,
     said,
+    stream,
     system,
     tool_result,
     tool_use,
@@ -265,3 +266,24 @@ def test_guidance_of_a_turn_for_which_nobody_works_any_more_is_refused():
     book.receive(result(), notified("completed")).skip()
     book.command(GuideTurn(A, T1, T2, (TextBlock("Hurry."),)))
     assert isinstance(book.events()[-1], GuideRefused)
+
+
+@pytest.mark.rule("PR-013", "RT-134")
+def test_guidance_after_the_last_word_of_a_response_does_not_interrupt_who_works_in_the_background():
+    book = delegating(background=True)
+    book.receive(tool_result("c1", "launched", tool_use_result={"isAsync": True}))
+    book.receive(stream("message_delta", delta={"stop_reason": "end_turn"}))
+    book.skip().command(GuideTurn(A, T1, T2, (TextBlock("Hurry."),)))
+    assert book.written_frames() == [], "an interrupt would stop the sub-agent"
+    book.receive(result())
+    assert [each["uuid"] for each in book.written_frames()] == [T2]
+
+
+@pytest.mark.rule("PR-017")
+@pytest.mark.parametrize("reason", ["tool_use", None])
+def test_guidance_before_the_last_word_interrupts_as_ever(reason: str | None):
+    book = delegating(background=True)
+    book.receive(stream("message_delta", delta={"stop_reason": reason}))
+    book.skip().command(GuideTurn(A, T1, T2, (TextBlock("Hurry."),)))
+    [interrupt] = book.written_frames()
+    assert interrupt["request"]["subtype"] == "interrupt"

@@ -39,6 +39,8 @@ def guide(conversation: Conversation, requests: OpenRequests, command: GuideTurn
         refuse(conversation.scope, command, runtime_error("turn.mismatch"), out)
     else:
         turn.guide = Guide(command, stamp_of(command.guide_id))
+        if turn.normalizer.said_all and conversation.children.works_for(turn.turn_id):
+            return  # nothing is left to interrupt but the sub-agents: it is said in the next response (`overtaken`)
         answered = partial(_interrupted, conversation, turn, turn.guide)
         requests.send({"subtype": "interrupt"}, answered, out)
 

@@ -26,6 +26,8 @@ from store.canonical.message import NoticeSeverity, PlanEntry
 
 BlockKind: TypeAlias = Literal["text", "reasoning"]
 PLAN_ITEM: Final = "plan"
+ENDS: Final = frozenset({"end_turn", "stop_sequence"})
+"""Why a model stops that has said all it had to say."""
 _KINDS: Final[dict[str, BlockKind]] = {"text": "text", "thinking": "reasoning"}
 _DELTAS: Final = {"text_delta": "text", "thinking_delta": "thinking"}
 
@@ -49,6 +51,8 @@ class TurnNormalizer:
         self.turn_id = turn_id
         self.spoke = False
         """Whether any text of the model's has been told."""
+        self.said_all = False
+        """The model ended its answer and calls for nothing more: what is left of the response is its result."""
         self._ledger = ledger
         self._items = 0
         self._message_id: str | None = None
@@ -59,9 +63,13 @@ class TurnNormalizer:
         index = count_of(event.get("index"))
         match event.get("type"):
             case "message_start":
+                self.said_all = False
                 events = self.cut()
                 self._begin(text_of(object_of(event.get("message")).get("id")))
                 return events
+            case "message_delta":
+                self.said_all = text_of(object_of(event.get("delta")).get("stop_reason")) in ENDS
+                return []
             case "content_block_start" if index is not None:
                 return self._block_starts(index, object_of(event.get("content_block")))
             case "content_block_delta" if index is not None:

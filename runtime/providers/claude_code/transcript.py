@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 
 from runtime.providers.claude_code.calls import CallLedger
+from runtime.providers.claude_code.normalizer import ENDS
 from runtime.providers.jsonrpc.json_text import MalformedJsonError, decode
 from runtime.providers.jsonrpc.members import Members, list_of, object_of, text_of
 from runtime.providers.normalized import KeptItem, TextChunk, ToolCallReported
@@ -25,7 +26,6 @@ _SPOKEN: Final = (b'"type":"user"', b'"type":"assistant"')
 """Most bytes of a transcript are of other lines, which are not even decoded."""
 _MADE_UP: Final = "<synthetic>"
 _TEXTS: Final = {"text": "text", "thinking": "thinking"}
-_ENDS: Final = frozenset({"end_turn", "stop_sequence"})
 
 
 def place_of(session_id: str) -> RecordPlace:
@@ -77,7 +77,7 @@ def turn_of(transcript: Transcript, stamp: str, turn_id: TurnId) -> KeptTurn | N
         message = object_of(line.get("message"))
         blocks = [object_of(block) for block in list_of(message.get("content"))]
         if line.get("type") == "assistant":
-            finished = text_of(message.get("stop_reason")) in _ENDS
+            finished = text_of(message.get("stop_reason")) in ENDS
             for block in blocks:
                 _take_block(turn_id, block, ledger, items)
             continue

@@ -70,8 +70,12 @@ async def test_a_root_waits_for_a_sub_agent_in_the_background_and_takes_guidance
     await holding(model, name)
     child = await child_of(client, talk)
     await client.wait(
-        lambda: [row for row in client.rows("session", agentSessionId=talk.session_id) if row["usage"]],
-        "the end of the first response, which tells its usage",
+        lambda: [
+            row
+            for row in client.rows("message", agentSessionId=talk.session_id, status="completed")
+            if text_of(row) == "On its way."
+        ],
+        "the first response",
     )
     more = text(f"Quick, {workspace}. " + script(["I heard you."]))
     guide = {**talk.key, "turnId": talk.turn["turnId"], "clientSubmitId": "g1", "content": more}
