@@ -17,6 +17,7 @@ import trio
 
 from bench.codex_direct import DirectCodex
 from bench.hosted import SETTLED, RawClient, connect, daemon
+from bench.memory import proportional_mb
 from tests.doubles.model_script import script
 from tests.doubles.model_server import ModelServer
 from tests.end_to_end.daemon import toml
@@ -26,7 +27,6 @@ from tools.real_agent import INSTALLED, codex_below
 WORKSPACE = "bench"
 PIECES = 20
 WARM_UP = 3
-KILOBYTES_MAPPED = "Pss:"
 
 
 @attrs.define
@@ -165,15 +165,10 @@ def megabytes(program: Path, home: Path) -> list[float]:
         try:
             ours = folder.name.isdigit() and os.readlink(folder / "exe") == str(program.resolve())
             if ours and mark in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(_proportional(folder / "smaps_rollup"))
+                found.append(proportional_mb(folder))
         except OSError:
             continue  # ended meanwhile, or not ours to look at
     return found
-
-
-def _proportional(file: Path) -> float:
-    line = next(line for line in file.read_text().splitlines() if line.startswith(KILOBYTES_MAPPED))
-    return int(line.split()[1]) / 1024
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import trio
 from bench.codex import WORKSPACE, HostedCodex, megabytes
 from bench.codex_direct import DirectCodex
 from bench.hosted import connect, daemon
+from bench.memory import proportional_mb
 from runtime.providers.codex.side_rules import boundary_item
 from runtime.providers.side_words import side_rules
 from tests.doubles.model_script import hold, script
@@ -108,10 +109,10 @@ async def _measure(
             if number >= WARM_UP:
                 ours.append(seconds)
                 raw.append(forked)
-    before = sum(megabytes(program, home)), _resident(pid)
+    before = sum(megabytes(program, home)), proportional_mb(pid)
     for _ in range(options.kept):
         await session.open_side()
-    after = sum(megabytes(program, home)), _resident(pid)
+    after = sum(megabytes(program, home)), proportional_mb(pid)
     print(f"open: {_spread(ours)} ms hosted, {_spread(raw)} ms raw")
     print(f"ratio p50 {_at(ours, 0.5) / _at(raw, 0.5):.2f}, p99 {_at(ours, 0.99) / _at(raw, 0.99):.2f}")
     app_server, own = ((after[side] - before[side]) / options.kept for side in (0, 1))
@@ -127,13 +128,6 @@ def _at(seconds: list[float], share: float) -> float:
 def _spread(seconds: list[float]) -> str:
     low, middle, high = (share * 1000 for share in statistics.quantiles(seconds, n=4))
     return f"{middle:.1f} [{low:.1f}..{high:.1f}], p99 {_at(seconds, 0.99) * 1000:.1f}"
-
-
-def _resident(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-        if line.startswith("Pss:"):
-            return int(line.split()[1]) / 1000
-    return 0.0
 
 
 if __name__ == "__main__":

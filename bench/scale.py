@@ -16,6 +16,7 @@ from pathlib import Path
 import trio
 
 from bench.hosted import RawClient, connect, cpu_seconds, daemon
+from bench.memory import proportional_mb
 
 LIMITS = "[limits]\nmaxLiveConnections = {live}\nmaxClientConnections = 64\nidleReleaseSeconds = {idle}\npingSeconds = 600\n"
 SETTLED = b'"phase":"settled"'
@@ -142,7 +143,7 @@ def idle(sessions: int) -> dict[str, float]:
 
 async def _idle(ready: dict[str, object], pid: int, sessions: int) -> dict[str, float]:
     scale = Scale(await connect(ready), pid)
-    empty = sum(_proportional_mb(one) for one in _own_processes(pid))
+    empty = sum(proportional_mb(one) for one in _own_processes(pid))
     for index in range(sessions):
         await scale.create(f"i{index}", "[[say hi]]")
     await scale.until(SETTLED, sessions)
@@ -152,8 +153,8 @@ async def _idle(ready: dict[str, object], pid: int, sessions: int) -> dict[str, 
     return {
         "sessions": sessions,
         "emptyMb": round(empty, 1),
-        "daemonMb": round(_proportional_mb(pid), 1),
-        "withGuardMb": round(sum(_proportional_mb(one) for one in _own_processes(pid)), 1),
+        "daemonMb": round(proportional_mb(pid), 1),
+        "withGuardMb": round(sum(proportional_mb(one) for one in _own_processes(pid)), 1),
         "openFiles": len(os.listdir(f"/proc/{pid}/fd")),
         "idleCpuPercent": round((cpu_seconds(pid) - before) / 20 * 100, 2),
     }
@@ -181,7 +182,7 @@ async def _hosted(ready: dict[str, object], pid: int, sessions: int) -> dict[str
         for index in range(first, last):
             number = await scale.create(f"h{index}", "[[say hi]]" if index < LEFT_LIVE else None)
         await scale.until(b'"id":%d,' % number)
-    return {"sessions": sessions, "daemonMb": round(_proportional_mb(pid), 1)}
+    return {"sessions": sessions, "daemonMb": round(proportional_mb(pid), 1)}
 
 
 async def _listed(ready: dict[str, object], pid: int) -> dict[str, float]:
@@ -189,7 +190,7 @@ async def _listed(ready: dict[str, object], pid: int) -> dict[str, float]:
     pages = [await scale.call("session/list", {"workspaceId": "bench", "limit": 50}) for _ in range(20)]
     return {
         "listPageMs": round(statistics.median(pages), 2),
-        "daemonMbAgain": round(_proportional_mb(pid), 1),
+        "daemonMbAgain": round(proportional_mb(pid), 1),
     }
 
 
@@ -245,13 +246,6 @@ def _own_processes(pid: int) -> Iterator[int]:
 def _descends(folder: Path, pid: int) -> bool:
     parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
     return parent == pid or (parent > 1 and _descends(Path(f"/proc/{parent}"), pid))
-
-
-def _proportional_mb(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-        if line.startswith("Pss:"):
-            return int(line.split()[1]) / 1000
-    return 0.0
 
 
 if __name__ == "__main__":

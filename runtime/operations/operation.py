@@ -29,6 +29,14 @@ class Releasable(Protocol):
         """Let pass what waited behind it. Harmless when repeated."""
 
 
+@attrs.frozen
+class NoMark:
+    """The place of what holds back nothing that is asked of a session."""
+
+    def release(self) -> None:
+        """See `Releasable`."""
+
+
 def known(reader: StoreReader, key: SessionKey) -> Session | Refusal:
     """The session's row, or why there is none to work with."""
     session = reader.session(key).value

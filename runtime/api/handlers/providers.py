@@ -1,13 +1,11 @@
 """What agents tell of themselves: each read as a task of its own, for it may have to ask (`contract §4`, provider/*)."""
 
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias, TypeVar
-
-import attrs
+from typing import TypeAlias, TypedDict, TypeVar
 
 from runtime.api.requests_context import Handled, Request
 from runtime.catalogue.snapshot import Reading
-from runtime.operations.operation import WatchedSink
+from runtime.operations.operation import NoMark, WatchedSink
 from runtime.providers.catalogue import ModelOffer
 from runtime.refusal import Refusal
 from runtime.wire import providers, replies, requests
@@ -18,12 +16,14 @@ ProviderRequest: TypeAlias = Request[requests.ProviderParams]
 T = TypeVar("T")
 
 
-@attrs.frozen
-class _NoMark:
-    """These reads hold back nothing that is asked of a session."""
+class _Standing(TypedDict):
+    """What every read says of its snapshot."""
 
-    def release(self) -> None:
-        """See `Releasable`."""
+    read_at: int | None
+    stale: bool
+    refreshing: bool
+    problem: providers.ProviderProblem | None
+    commit_seq: int
 
 
 def status(request: ProviderRequest) -> Handled:
@@ -38,11 +38,7 @@ def status(request: ProviderRequest) -> Handled:
             program=TargetProgram(reading.found, reading.version),
             auth=reading.standing,
             account=account.value,
-            read_at=account.read_at,
-            stale=account.stale,
-            refreshing=account.refreshing,
-            problem=_problem(account.problem),
-            commit_seq=services.writer.head_commit_seq,
+            **_standing(account, services.writer.head_commit_seq),
         )
 
     return _read(request, read)
@@ -58,11 +54,7 @@ def models(request: ProviderRequest) -> Handled:
             agent_target_id=target_id,
             state="unavailable" if reading.value is None else "complete",
             models=tuple(map(_shown_model, reading.value or ())),
-            read_at=reading.read_at,
-            stale=reading.stale,
-            refreshing=reading.refreshing,
-            problem=_problem(reading.problem),
-            commit_seq=services.writer.head_commit_seq,
+            **_standing(reading, services.writer.head_commit_seq),
         )
 
     return _read(request, read)
@@ -82,11 +74,7 @@ def skills(request: ProviderRequest) -> Handled:
                 providers.ProviderSkill(skill.name, skill.description, skill.source, skill.enabled)
                 for skill in reading.value or ()
             ),
-            read_at=reading.read_at,
-            stale=reading.stale,
-            refreshing=reading.refreshing,
-            problem=_problem(reading.problem),
-            commit_seq=services.writer.head_commit_seq,
+            **_standing(reading, services.writer.head_commit_seq),
         )
 
     return _read(request, read)
@@ -107,11 +95,7 @@ def usage(request: ProviderRequest) -> Handled:
                 providers.UsageLimit(limit.name, limit.used_percent, limit.window_minutes, limit.resets_at)
                 for limit in (report.limits if report is not None else ())
             ),
-            read_at=reading.read_at,
-            stale=reading.stale,
-            refreshing=reading.refreshing,
-            problem=_problem(reading.problem),
-            commit_seq=services.writer.head_commit_seq,
+            **_standing(reading, services.writer.head_commit_seq),
         )
 
     return _read(request, read)
@@ -133,7 +117,7 @@ def _read(request: ProviderRequest, read: Callable[[], Awaitable[replies.Reply |
             request.sink.reply(answer)
         sink.answered.set()
 
-    services.start_operation(body, request.sink, _NoMark())
+    services.start_operation(body, request.sink, NoMark())
     return None
 
 
@@ -142,6 +126,16 @@ def _failed(reading: Reading[T]) -> Refusal | None:
     if reading.value is not None or reading.problem is None:
         return None
     return Refusal(reading.problem.code)
+
+
+def _standing(reading: Reading[T], commit_seq: int) -> _Standing:
+    return _Standing(
+        read_at=reading.read_at,
+        stale=reading.stale,
+        refreshing=reading.refreshing,
+        problem=_problem(reading.problem),
+        commit_seq=commit_seq,
+    )
 
 
 def _problem(error: TurnError | None) -> providers.ProviderProblem | None:

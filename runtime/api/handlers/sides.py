@@ -3,11 +3,9 @@
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
 
-import attrs
-
 from runtime.api.requests_context import Handled, Request
 from runtime.lifecycle.inputs import Prompt, RequestCancel, Respond, SendPrompt, Submission
-from runtime.operations.operation import WatchedSink, known
+from runtime.operations.operation import NoMark, WatchedSink, known
 from runtime.operations.sides import AskedSide
 from runtime.refusal import Refusal
 from runtime.side.lineage import resolve_support
@@ -16,14 +14,6 @@ from runtime.wire.encoding import canonical_json
 from store.canonical.claim import SubmitClaim
 from store.canonical.identifiers import SessionKey
 from store.canonical.message import TextBlock
-
-
-@attrs.frozen
-class _NoMark:
-    """What is asked of Sides holds back nothing that is asked of a session."""
-
-    def release(self) -> None:
-        """See `Releasable`."""
 
 
 def capabilities(request: Request[requests.SideCapabilitiesParams]) -> Handled:
@@ -190,7 +180,7 @@ def _start(
     request: Request[requests.SideCloseParams] | Request[requests.SurfaceDisposeParams],
     body: Callable[[WatchedSink], Awaitable[None]],
 ) -> None:
-    request.services.start_operation(body, request.sink, _NoMark())
+    request.services.start_operation(body, request.sink, NoMark())
 
 
 def _place(cursor: str | None) -> tuple[int, str] | None:
