@@ -29,7 +29,7 @@ CHECKS := check-format check-lint check-tidy check-rules check-layers check-depe
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help run test check test-thorough test-providers test-providers-all test-agents test-console simulate torture torture-quick \
-	bench bench-startup bench-trees bench-peers bench-scale profile rules contract diagrams providers console lock format clean $(CHECKS)
+	bench bench-startup bench-trees bench-peers bench-scale bench-codex profile rules contract diagrams providers console lock format clean $(CHECKS)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -83,6 +83,9 @@ bench-peers: $(DEVELOPMENT_STAMP) ## install the peer that `make bench` measures
 
 bench-scale: $(DEVELOPMENT_STAMP) ## measure many sessions: a burst, memory, a start with 10,000, a long history
 	@$(BIN)/python -m bench.scale $(ARGUMENTS)
+
+bench-codex: $(DEVELOPMENT_STAMP) ## measure turns and Sides beside Codex's own (after make test-providers, which installs it)
+	@$(BIN)/python -m bench.codex && $(BIN)/python -m bench.codex_sides
 
 profile: $(DEVELOPMENT_STAMP) ## where the daemon's time goes while sessions stream: profile.txt, folded stacks
 	@$(BIN)/python -m bench.profile $(ARGUMENTS)

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 import trio
 
-from tests.doubles.model_script import hold, script
+from tests.doubles.model_script import hold, pace, script
 from tests.doubles.model_server import ModelServer
-from tests.end_to_end.client import Client, connected
+from tests.end_to_end.client import Client, Json, connected
 from tests.end_to_end.daemon import Daemon
 from tests.end_to_end.fixtures import MakeDaemon
 from tests.end_to_end.side_talk import Sides
-from tests.end_to_end.talk import start
+from tests.end_to_end.talk import start, text_of
 from tests.providers_real.app_server.codex_server import FREE, TARGET, codex_server
 from tests.providers_real.codex_acp import agents, holding, kill_agent
 
@@ -23,6 +23,40 @@ SIDES = 20
 async def sides_of(client: Client, workspace: str) -> Sides:
     await client.request("events/subscribe", workspaceId=workspace, topics=["agent.side.updated"])
     return Sides(client, workspace)
+
+
+@pytest.mark.rule("RT-107", "RT-117")
+async def test_a_side_and_its_source_stream_at_once_each_on_its_own_lane(
+    client: Client, workspace: str, model: ModelServer
+) -> None:
+    sides = await sides_of(client, workspace)
+    name = f"both {workspace}"
+    source_pieces = [f"source {number} " for number in range(40)]
+    side_pieces = [f"side {number} " for number in range(20)]
+    talk = await start(
+        client, workspace, script([hold(name), pace(0.02), *source_pieces]), target=TARGET, settings=FREE
+    )
+    await holding(model, name)
+    side = await sides.open(talk)
+    turn = await sides.send(side, script([hold(f"side {name}"), pace(0.02), *side_pieces]))
+    await holding(model, f"side {name}")
+    model.release(name)
+    model.release(f"side {name}")
+    assert (await sides.settled(side, turn))["outcome"] == "completed"
+    assert (await client.settled(talk.turn))["outcome"] == "completed"
+    assert sides.said(side) == "".join(side_pieces)
+    [answer] = [text_of(row) for row in await talk.messages() if row["role"] == "assistant"]
+    assert answer == "".join(source_pieces)
+    lanes = [lane for frame in client.received if (lane := lane_of(frame)) is not None]
+    assert lanes.index("side") < len(lanes) - 1 - lanes[::-1].index("source"), "the source goes on meanwhile"
+    assert lanes.index("source") < len(lanes) - 1 - lanes[::-1].index("side"), "and so does the Side"
+
+
+def lane_of(frame: Json) -> str | None:
+    """Whose text a frame carries."""
+    if frame.get("type") == "message_delta":
+        return "source"
+    return "side" if frame.get("payload", {}).get("type") == "message_delta" else None
 
 
 @pytest.mark.rule("RT-112", "RT-117")
