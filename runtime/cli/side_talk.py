@@ -20,7 +20,6 @@ from greenroom_client import (
     Piece,
     SubscriptionEvent,
     TurnView,
-    facts_are_missing,
     new_submit_id,
     prompt,
     repeat_until_answered,
@@ -34,6 +33,8 @@ SIDES: Final = "agent.side.updated"
 CLOSE_SECONDS: Final = 5.0
 """How long we wait for a Side to be closed; our connection's end closes it too."""
 _GONE: Final = frozenset({"side.not_found", "side.expired"})
+_HOLES: Final = frozenset({"side_gap", "gap", "resync"})
+"""Something may be missing, and of a Side nothing can be read again (RT-124)."""
 _UNSUPPORTED: Final = "capability.unsupported"
 _NO_SIDES: Final[Mapping[str, tuple[str, str]]] = {
     "provider": ("sessions of this agent have no Sides", "ask it in a session of its own"),
@@ -83,7 +84,7 @@ class SideTalk:
             if event["type"] == "side":
                 for piece in self._told(event, view):
                     yield piece
-            elif event["type"] == "side_gap" or facts_are_missing(event):
+            elif event["type"] in _HOLES:
                 raise self._ended("the daemon was out of reach, or we were too slow")
 
     async def respond(self, interaction: Interaction, answer: Answer) -> None:

@@ -217,6 +217,7 @@ def test_lines_from_a_pipe_wait_for_what_was_asked_beside(daemon, workspace, own
     assert done.stdout.index(f"{MARK}(answered)") < done.stdout.index("\nlast")
 
 
+@pytest.mark.rule("RT-125")
 def test_a_question_beside_an_agent_without_sides_is_sent_nowhere(at_terminal, do):
     assert do("run", "hello", "--target", "demo").code == 0
     (session,) = do("sessions", "--json").value["items"]
