@@ -10,12 +10,9 @@ from pathlib import Path
 from typing import Final
 
 import attrs
-import trio
 
 from greenroom_client import (
-    Asked,
     Client,
-    NoLongerAsked,
     Reconnect,
     SubscriptionEvent,
     TurnStream,
@@ -24,17 +21,17 @@ from greenroom_client import (
     prompt,
     repeat_until_answered,
 )
-from greenroom_client.contract.models import ProjectPlacement, Session, Turn, WorktreeIsolation
+from greenroom_client.contract.models import Interaction, ProjectPlacement, Session, Turn, WorktreeIsolation
 from runtime.cli.commands import about, load, perform_async
 from runtime.cli.daemon_access import Access, open_daemon
 from runtime.cli.failures import EXIT_ARGUMENTS, EXIT_FAILED, CommandFailed, Subject, next_step_for
-from runtime.cli.interactions import Interactions, TurnReplies
+from runtime.cli.interactions import TurnReplies
 from runtime.cli.interrupts import Interrupts
 from runtime.cli.lookup import default_target, find_session
 from runtime.cli.output import Output
 from runtime.cli.questions import described
 from runtime.cli.turn_commands import prompt_text
-from runtime.cli.turn_printer import TurnPrinter
+from runtime.cli.turn_drawing import draw_turn
 from runtime.config import Flags
 from runtime.system_ports import SystemIdentifiers
 
@@ -194,27 +191,17 @@ class _Run:
     # --- the turn -----------------------------------------------------------------------------------------------
 
     async def _draw(self, pieces: TurnStream) -> None:
-        printer = TurnPrinter(self.output)
-        interactions = Interactions(self.output, TurnReplies(self.client, self.request.workspace_id))
-        async with trio.open_nursery() as asking:
-            async for piece in pieces:
-                match piece:
-                    case Asked(interaction) if pieces.turn["phase"] == "settled":
-                        printer.end()
-                        for line in described(interaction):
-                            self.output.hint(line)
-                        self.output.hint(
-                            f"answer it: greenroom run -i --session {pieces.turn['agentSessionId']}"
-                        )
-                    case Asked():
-                        printer.end()
-                        asking.start_soon(interactions.answer, piece.interaction)
-                    case NoLongerAsked():
-                        interactions.withdraw(piece.key)
-                    case _:
-                        printer.piece(piece)
-            asking.cancel_scope.cancel()
-        printer.end()
+        def left_open(interaction: Interaction) -> bool:
+            """A decision that is asked for as the turn ends can wait, and this command does not."""
+            if pieces.turn["phase"] != "settled":
+                return False
+            for line in described(interaction):
+                self.output.hint(line)
+            self.output.hint(f"answer it: greenroom run -i --session {pieces.turn['agentSessionId']}")
+            return True
+
+        replies = TurnReplies(self.client, self.request.workspace_id)
+        await draw_turn(pieces, self.output, replies, left_open)
 
     # --- the end ------------------------------------------------------------------------------------------------
 

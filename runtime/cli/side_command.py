@@ -6,19 +6,16 @@ Puts together what others own: the Side (`side_talk`), how its answer looks, who
 from functools import partial
 
 import attrs
-import trio
 
-from greenroom_client import Asked, NoLongerAsked
 from runtime.cli.commands import about, load, perform_async
 from runtime.cli.daemon_access import Access, Daemon, open_daemon
 from runtime.cli.failures import EXIT_FAILED, CommandFailed
-from runtime.cli.interactions import Interactions
 from runtime.cli.interrupts import Interrupts
 from runtime.cli.lookup import find_session
 from runtime.cli.output import Output
 from runtime.cli.side_talk import SideTalk, open_side
 from runtime.cli.turn_commands import prompt_text
-from runtime.cli.turn_printer import TurnPrinter
+from runtime.cli.turn_drawing import draw_turn
 from runtime.config import Flags
 
 
@@ -75,23 +72,7 @@ class _Asking:
             self._talk = talk
             await talk.ask(self.question)
             self.interrupts.stop = self._stop
-            await self._draw(talk)
-
-    async def _draw(self, talk: SideTalk) -> None:
-        printer = TurnPrinter(self.output)
-        interactions = Interactions(self.output, talk)
-        async with trio.open_nursery() as answering:
-            async for piece in talk.pieces():
-                match piece:
-                    case Asked():
-                        printer.end()
-                        answering.start_soon(interactions.answer, piece.interaction)
-                    case NoLongerAsked():
-                        interactions.withdraw(piece.key)
-                    case _:
-                        printer.piece(piece)
-            answering.cancel_scope.cancel()
-        printer.end()
+            await draw_turn(talk.pieces(), self.output, talk)
 
     async def _stop(self) -> None:
         assert self._talk is not None
