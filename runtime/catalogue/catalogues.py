@@ -236,18 +236,18 @@ class Catalogues:
     # --- inside -----------------------------------------------------------------------------------------------
 
     def _prove(self, entry: _Entry, evidence: Evidence) -> None:
-        now = trio.current_time()
         self._look(entry)
-        before, entry.sign_in = entry.sign_in.shown(now), reduce(entry.sign_in, evidence, now)
-        if entry.sign_in.shown(now) != before:
-            self._note("status")
+        self._take_in(entry, evidence)
 
     def _look(self, entry: _Entry) -> None:
         """What lies on this machine now. Another sign-in than before is another agent: nothing it told counts any more."""
-        now, mark = trio.current_time(), self._machine.credentials(entry.definition, entry.abilities)
-        if entry.sign_in.looked and entry.sign_in.mark == mark:
-            return
-        before, entry.sign_in = entry.sign_in.shown(now), reduce(entry.sign_in, CredentialsSeen(mark), now)
+        mark = self._machine.credentials(entry.definition, entry.abilities)
+        if not entry.sign_in.looked or entry.sign_in.mark != mark:
+            self._take_in(entry, CredentialsSeen(mark))
+
+    def _take_in(self, entry: _Entry, evidence: Evidence) -> None:
+        now = trio.current_time()
+        before, entry.sign_in = entry.sign_in.shown(now), reduce(entry.sign_in, evidence, now)
         if entry.sign_in.shown(now) != before:
             self._note("status")
 
